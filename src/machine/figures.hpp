@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run gives: per task CPU time, waits and switches; per CPU busy time. A recording is measured
+// with the same types, so that both stand in one table. All times in ns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace vlag {
+
+// Durations in logarithmic buckets of at most 1 % relative width, in bounded memory; count, sum,
+// maximum and minimum are exact. Deterministic: integers only.
+class duration_histogram {
+ public:
+  void add(std::uint64_t duration_ns);
+  // The maximum also remembers when it happened.
+  void add(std::uint64_t duration_ns, std::uint64_t at_ns);
+  void merge(const duration_histogram& other);
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] std::uint64_t sum_ns() const noexcept { return sum_; }
+  [[nodiscard]] std::uint64_t mean_ns() const noexcept { return count_ == 0 ? 0 : sum_ / count_; }
+  [[nodiscard]] std::uint64_t max_ns() const noexcept { return max_; }
+  [[nodiscard]] std::uint64_t min_ns() const noexcept { return count_ == 0 ? 0 : min_; }
+  [[nodiscard]] std::uint64_t max_at_ns() const noexcept { return max_at_; }
+  // Of the durations, ns^2; for a standard error.
+  [[nodiscard]] double variance() const noexcept;
+  // The value at rank ceil(count * per_mille / 1000), within 1 %; 0 when empty, never above max.
+  [[nodiscard]] std::uint64_t quantile_ns(unsigned per_mille) const noexcept;
+
+  struct bucket {
+    std::uint64_t low_ns;   // inclusive
+    std::uint64_t high_ns;  // exclusive
+    std::uint64_t count;
+  };
+  [[nodiscard]] std::vector<bucket> buckets() const;  // the non-empty ones, ascending
+
+ private:
+  std::vector<std::uint64_t> counts_;  // grown to the highest bucket in use
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+  std::uint64_t max_ = 0;
+  std::uint64_t max_at_ = 0;
+  std::uint64_t min_ = 0;
+  double mean_ = 0;  // running mean and squared deviations, for variance() only
+  double m2_ = 0;
+};
+
+struct task_figures {
+  std::int32_t pid = 0;
+  std::string name;
+  bool in_fair_class = true;
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t switches_in = 0;
+  std::uint64_t voluntary = 0;    // blocked or exited
+  std::uint64_t involuntary = 0;  // lost the CPU while runnable (or yielded)
+  std::uint64_t wakeups = 0;
+  std::uint64_t sleep_ns = 0;
+  duration_histogram wake_latency;  // from wake-up to running
+  duration_histogram preempt_wait;  // from losing the CPU to running again
+  std::uint64_t max_wait_from_ns = 0;  // the longest of both: when it began and ended
+  std::uint64_t max_wait_to_ns = 0;
+};
+
+struct cpu_figures {
+  std::uint64_t busy_ns = 0;
+  std::uint64_t idle_ns = 0;
+  std::uint64_t switches = 0;
+  std::uint64_t ticks = 0;
+};
+
+// One column of the comparison.
+struct run_figures {
+  std::string label;  // "recorded", "linux-6.12,frame.slice=0.1ms"
+  std::uint64_t from_ns = 0;  // the span the figures are over
+  std::uint64_t to_ns = 0;
+  std::vector<task_figures> tasks;  // in ascending pid
+  std::vector<cpu_figures> cpus;
+  // When all recorded work was done, ns after from_ns; 0: not within the run.
+  std::uint64_t work_done_ns = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // name, count
+};
+
+}  // namespace vlag

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/event.hpp"
+
+namespace vlag::trace {
+
+string_table::string_table() { static_cast<void>(intern({})); }
+
+std::uint32_t string_table::intern(std::string_view text) {
+  if (const auto found = index_.find(text); found != index_.end()) return found->second;
+  const auto index = static_cast<std::uint32_t>(texts_.size());
+  texts_.emplace_back(text);
+  index_.emplace(texts_.back(), index);
+  return index;
+}
+
+std::string_view string_table::text(std::uint32_t index) const { return texts_.at(index); }
+
+}  // namespace vlag::trace

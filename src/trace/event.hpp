@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The common record of a scheduler event, whatever format it was read from. Knows no other layer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+#include <deque>
+
+namespace vlag::trace {
+
+enum class event_kind : std::uint8_t {
+  sched_switch,
+  waking,       // sched_waking: in the waker's context
+  wakeup,       // sched_wakeup: the task is on the queue
+  wakeup_new,   // sched_wakeup_new: a new task is on the queue
+  fork,         // sched_process_fork
+  exit,         // sched_process_exit
+  migrate,      // sched_migrate_task
+  marker,       // a text written to trace_marker
+};
+
+// Why a task left the CPU, or 'other'. The letter is the kernel's (R S D T t X Z P I K W).
+struct switch_state {
+  char letter = 'R';
+  bool preempted = false;  // the kernel's '+': preempted in kernel mode
+  [[nodiscard]] bool runnable() const noexcept { return letter == 'R'; }
+};
+
+// Where the event was written: what the CPU was doing (ftrace's flag columns).
+enum class context_kind : std::uint8_t { task, softirq, hardirq, nmi, unknown };
+
+// 64 bytes; texts are indices into the recording's string table.
+struct event {
+  std::uint64_t time_ns = 0;
+  std::uint64_t where = 0;       // line number (text) or byte offset, for messages
+  event_kind kind = event_kind::sched_switch;
+  context_kind context = context_kind::unknown;
+  bool need_resched = false;     // the N flag at the event
+  switch_state prev_state;       // sched_switch
+  std::uint16_t cpu = 0;         // CPU on which it was written
+  std::int32_t context_pid = 0;  // task in whose context it was written; 0 idle
+  // sched_switch: previous task; wake-ups, migrate, exit: the task; fork: the child.
+  std::int32_t pid = 0;
+  std::int32_t prio = 0;         // kernel priority: 120 + nice, 99 - rt priority, -1 deadline
+  std::uint32_t comm = 0;
+  // sched_switch: next task; fork: the parent.
+  std::int32_t other_pid = 0;
+  std::int32_t other_prio = 0;
+  std::uint32_t other_comm = 0;
+  std::int32_t target_cpu = -1;  // wake-ups: target_cpu; migrate: destination
+  std::uint32_t text = 0;        // marker
+};
+
+// Interned texts; index 0 is the empty text. Indices are given in order of first sight.
+class string_table {
+ public:
+  string_table();
+  [[nodiscard]] std::uint32_t intern(std::string_view text);
+  [[nodiscard]] std::string_view text(std::uint32_t index) const;
+  [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;
+  std::unordered_map<std::string_view, std::uint32_t> index_;  // never iterated
+};
+
+// Something a reader could not make sense of: counted by kind, the first few kept with their place.
+struct anomaly {
+  std::string kind;                  // "out of order", "lost events", "malformed line"…
+  std::uint64_t count = 0;
+  std::vector<std::string> first;    // at most 5, each "line 12: …"
+};
+
+// A recording in memory: events in ascending time (equal times in file order).
+struct recording {
+  std::string path;
+  std::string format;          // "ftrace text"
+  string_table strings;
+  std::vector<event> events;
+  std::vector<anomaly> anomalies;  // in order of first appearance
+  unsigned cpus = 1;               // 1 + highest CPU seen
+  std::uint64_t lost_events = 0;
+  std::uint64_t resolution_ns = 1000;  // of the timestamps: 1000 (us) or 1
+  std::uint64_t lines = 0;
+};
+
+}  // namespace vlag::trace

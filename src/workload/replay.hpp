@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recording becomes a workload: for each task the CPU time between its blocking points, and what
+// woke it. Replaying it under another policy answers "what would this workload have done there?".
+#pragma once
+
+#include "machine/figures.hpp"
+#include "trace/event.hpp"
+#include "vlag/entity.hpp"
+#include "workload/variant.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vlag {
+
+// What a trace cannot say, from an attributes file (--attrs; docs/attributes-file.md).
+struct recorded_attributes {
+  std::uint64_t hz = 250;
+  std::string kernel;                       // "6.12.95+deb12-cloud-amd64"; empty: unknown
+  std::vector<std::string> features;        // as the kernel prints them: PLACE_LAG NO_HRTICK…
+  std::optional<std::uint64_t> base_slice_ns;
+  std::optional<std::uint64_t> latency_ns, min_granularity_ns, wakeup_granularity_ns,
+      idle_min_granularity_ns;
+  std::uint64_t clock_poll_ns = 0;          // every task reads its CPU clock that often; 0 never
+  struct task {
+    std::string pattern;
+    std::optional<std::int64_t> nice;
+    std::optional<std::uint64_t> slice_ns;
+    std::optional<std::uint64_t> clock_poll_ns;
+    std::optional<sched_policy> policy;
+  };
+  std::vector<task> tasks;
+};
+
+// Throws input_error with the place in the file.
+[[nodiscard]] recorded_attributes read_attributes(const std::string& path);
+
+// The policy the recording was made under, as the attributes say; nullopt when they do not.
+[[nodiscard]] std::optional<policy_variant> recorded_variant(const recorded_attributes& attributes,
+                                                             unsigned cpus);
+
+enum class external_wakes : std::uint8_t { automatic, relative, absolute };
+
+struct replay_options {
+  // A span of the recording: "FROM..TO", each a time (ns after the first event, or a duration) or a
+  // marker text; empty: all of it.
+  std::string window;
+  external_wakes wakes = external_wakes::automatic;
+  bool repeat = false;     // start programs again when they run out
+  std::uint64_t seed = 1;
+};
+
+// Not thread safe; simulate() may be called several times and gives the same for the same variant.
+class recorded_workload {
+ public:
+  // Throws input_error: the window is not in the recording, nothing runs in it.
+  recorded_workload(const trace::recording& recording, const recorded_attributes& attributes,
+                    const replay_options& options);
+  ~recorded_workload();
+  recorded_workload(recorded_workload&&) noexcept;
+
+  [[nodiscard]] unsigned cpus() const noexcept;
+  [[nodiscard]] std::uint64_t tick_ns() const noexcept;
+  // The recording measured over its window.
+  [[nodiscard]] const run_figures& recorded() const noexcept;
+  // What the builder could not know: open ends, guessed wakers… name and count.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::uint64_t>>& anomalies() const noexcept;
+
+  // Runs the workload under that variant; seed varies the tick jitter.
+  // progress is told the simulated time in per mille of the span.
+  [[nodiscard]] run_figures simulate(const policy_variant& variant,
+                                     const std::function<void(unsigned)>& progress = {}) const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace vlag

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A variant: one of the policies that a run compares, with what is changed for single tasks.
+#pragma once
+
+#include "vlag/profile.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vlag {
+
+enum class task_attribute : std::uint8_t { nice, latency_nice, slice, policy, cpus };
+
+// "frame.slice=0.1ms": for every task whose name or pid matches.
+struct task_override {
+  std::string pattern;  // name glob, or a pid in digits
+  task_attribute attribute = task_attribute::nice;
+  std::int64_t value = 0;  // ns for slice, the sched_policy number for policy, a CPU mask for cpus
+};
+
+struct policy_variant {
+  std::string label;  // as the user wrote it, with the --set settings that apply
+  policy_config config;
+  bool hrtick = false;  // end a request by a timer instead of at the next tick
+  std::vector<task_override> overrides;
+};
+
+// SPEC = profile[,KEY=VALUE | NO_FEATURE | FEATURE | TASK.ATTR=VALUE]…; settings are the --set texts,
+// applied to every variant before the SPEC's own. Durations take ns/us/ms/s.
+// Throws input_error: unknown profile, feature, constant or attribute (with the nearest name), a
+// value out of range (says the range). cpus and tick_ns scale the profile's defaults.
+[[nodiscard]] policy_variant parse_variant(std::string_view spec,
+                                           const std::vector<std::string>& settings, unsigned cpus,
+                                           std::uint64_t tick_ns);
+
+}  // namespace vlag
