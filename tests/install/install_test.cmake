@@ -22,7 +22,8 @@ foreach(package fmt CLI11 nlohmann_json ZLIB LibLZMA zstd GTest rapidcheck bench
   list(APPEND no_packages -DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
 endforeach()
 run("configuring the core alone" ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build ${toolchain}
-    -DVLAG_CORE_ONLY=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${WORK}/first ${no_packages})
+    -DVLAG_CORE_ONLY=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${WORK}/first
+    ${no_packages})
 run("building the core alone" ${CMAKE_COMMAND} --build ${WORK}/build)
 run("installing the core" ${CMAKE_COMMAND} --install ${WORK}/build)
 
@@ -43,9 +44,9 @@ cmake_path(GET pc_file PARENT_PATH pc_dir)
 run("asking pkg-config" ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_dir}
     ${PKG_CONFIG} --cflags --libs vlag)
 separate_arguments(flags UNIX_COMMAND "${output}")
-run("compiling with pkg-config's flags, without exceptions and run-time types" ${COMPILER} -std=c++20
-    -fno-exceptions -fno-rtti -o ${WORK}/consumer_pc ${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.cpp
-    ${flags})
+run("compiling with pkg-config's flags, without exceptions and run-time types"
+    ${COMPILER} -std=c++20 -fno-exceptions -fno-rtti -o ${WORK}/consumer_pc
+    ${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.cpp ${flags})
 run("running that" ${WORK}/consumer_pc)
 if(NOT output STREQUAL expected)
   message(FATAL_ERROR "the program built with pkg-config printed '${output}', not '${expected}'")
