@@ -3,9 +3,9 @@
 // The EEVDF fair class on one CPU: which task runs next, and when the running one must give way.
 //
 // A class knows no clock, no thread and allocates nothing. The caller reports what happens (a task
-// wakes, the running one blocks, a tick) with the time at which it happens, asks need_resched(), and
-// calls schedule() to be told who runs. Decisions equal those of the reference kernel of the profile
-// bit for bit (see profile.hpp); the arithmetic is in run_queue.hpp.
+// wakes, the running one blocks, a tick) with the time at which it happens, asks need_resched(),
+// and calls schedule() to be told who runs. Decisions equal those of the reference kernel of the
+// profile bit for bit (see profile.hpp); the arithmetic is in run_queue.hpp.
 //
 // Time is a CPU clock in ns that never goes back from one call to the next; a call with an older
 // time is accepted and accounts nothing.
@@ -41,6 +41,10 @@ enum class decision : std::uint8_t {
   dequeue_delayed,       // a blocking task stays queued until its lag is worked off
   delayed_completed,     // and now it has left
   delayed_requeued,      // or it woke before that
+  // CFS only
+  ran_its_share,     // the running task had its share of the period: resched
+  ran_ahead,         // it is ahead of the first waiting one by more than its share: resched
+  child_runs_first,  // a new task was put before its parent: resched
 };
 
 // Called at each decision with the entity that it is about. Must not call back into the class.
