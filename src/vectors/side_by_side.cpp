@@ -17,7 +17,7 @@ constexpr std::size_t most_entries = 100;
 std::string shown_list(const std::vector<cell>& list) {
   std::string out;
   for (std::size_t i = 0; i < list.size() && i < most_entries; ++i) {
-    out += (i == 0 ? "" : " ") + shown(list[i]);
+    out += fmt::format("{}{}", i == 0 ? "" : " ", shown(list[i]));
   }
   if (list.size() > most_entries) out += fmt::format(" and {} more", list.size() - most_entries);
   return out.empty() ? "-" : out;
@@ -93,9 +93,10 @@ class task_table {
       const bool stale = !expected.empty() && !expected[c].compared;
       const bool differs = !alone && !matches(expected[c], got[c]);
       const std::string value = shown(values[c]);
-      line.push_back(stale                            ? "(" + value + ")"
-                     : (differs || (alone && c == 0)) ? "*" + value
-                                                      : value);
+      const bool marked = differs || (alone && c == 0);
+      line.push_back(stale    ? fmt::format("({})", value)
+                     : marked ? fmt::format("*{}", value)
+                              : value);
     }
     return line;
   }
@@ -116,7 +117,7 @@ std::string side_by_side(const state_layout& layout, const state& expected, cons
   for (std::size_t i = 0; i < layout.fields.size(); ++i) {
     const cell& e = expected.fields[i];
     const std::string value = shown(e);
-    lines.push_back({std::string(layout.fields[i]), e.compared ? value : "(" + value + ")",
+    lines.push_back({std::string(layout.fields[i]), e.compared ? value : fmt::format("({})", value),
                      shown(got.fields[i]), !matches(e, got.fields[i])});
   }
   for (std::size_t i = 0; i < layout.lists.size(); ++i) {
