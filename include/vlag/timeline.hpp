@@ -35,6 +35,21 @@ class timeline_storage {
   [[nodiscard]] std::size_t free_places() const noexcept;
   [[nodiscard]] bool reserve_place() noexcept;
   void release_place() noexcept;
+
+ private:
+  friend class timeline;
+  struct node {
+    entity* who;
+    std::uint64_t key;
+    std::uint32_t previous;
+    std::uint32_t next;
+  };
+
+  node* nodes_ = nullptr;
+  std::size_t capacity_ = 0;
+  std::size_t places_ = 0;
+  std::uint32_t free_ = 0;
+  std::uint32_t untouched_ = 0;
 };
 
 // What "eligible" means at this moment: v is eligible iff sum >= (v - reference) * weight, products
@@ -62,7 +77,8 @@ class timeline {
 
   // Puts e behind all entities whose key is not after this one. O(log n), amortised.
   // Requires: e is in no timeline; a place was reserved for it; all keys in the timeline lie within
-  // 2^63 of each other.
+  // 2^63 of each other. While e is inside, e.vruntime does not change, and e.slice_ns only as told
+  // by slice_changed().
   void insert(entity& e, std::uint64_t key) noexcept;
 
   // Requires: e is in this timeline under that key. O(log n), amortised.
@@ -84,7 +100,19 @@ class timeline {
 
   // Calls visit(const entity&) in order. O(n).
   template <typename Visit>
-  void for_each(Visit&& visit) const;
+  void for_each(Visit&& visit) const {
+    for (std::uint32_t at = head_; at != none; at = storage_->nodes_[at].next) {
+      visit(static_cast<const entity&>(*storage_->nodes_[at].who));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  timeline_storage* storage_;
+  std::size_t size_ = 0;
+  std::uint32_t head_ = none;
+  std::uint32_t tail_ = none;
 };
 
 }  // namespace vlag

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small texts that users type: durations, numbers, name patterns, and the nearest name to a misspelt
-// one.
+// Small texts that users type: durations, numbers, name patterns, and the nearest name to a
+// misspelt one.
 #pragma once
 
 #include <cstdint>
