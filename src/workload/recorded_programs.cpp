@@ -51,13 +51,13 @@ struct traced_task {
   unsigned first_cpu = 0;
   program steps;
   // Times of the recording.
-  std::uint64_t run_start_ns = 0;     // since when unflushed work runs
+  std::uint64_t run_start_ns = 0;  // since when unflushed work runs
   std::uint64_t switched_in_ns = 0;
   std::uint64_t blocked_ns = 0;
   std::uint64_t waiting_since_ns = 0;
-  std::uint64_t consumed_ns = 0;      // CPU time in the window up to the last switch out
-  std::uint64_t unflushed_ns = 0;     // work done but not yet an operation
-  std::uint64_t segment_ns = 0;       // work of the present segment, flushed
+  std::uint64_t consumed_ns = 0;   // CPU time in the window up to the last switch out
+  std::uint64_t unflushed_ns = 0;  // work done but not yet an operation
+  std::uint64_t segment_ns = 0;    // work of the present segment, flushed
   std::uint64_t longest_segment_ns = 0;
   std::uint64_t segment_began_ns = 0;
   std::uint64_t finished_ns = 0;
@@ -107,7 +107,7 @@ class program_builder {
   const replay_options& options_;
   recorded_span span_;
   recorded_machine machine_;
-  std::deque<traced_task> tasks_;  // references stay good while it grows
+  std::deque<traced_task> tasks_;                           // references stay good while it grows
   std::unordered_map<std::int32_t, std::uint32_t> latest_;  // pid -> task; never iterated
   std::vector<cpu_figures> cpus_;
   std::map<std::string, std::uint64_t> anomalies_;
@@ -186,9 +186,9 @@ std::uint64_t program_builder::tick_index(std::uint64_t at_ns) const {
 std::uint64_t program_builder::consumed_since(const traced_task& t, std::uint64_t since_ns,
                                               std::uint64_t now_ns) {
   const std::uint64_t now_consumed = t.consumed_ns + (now_ns - t.switched_in_ns);
-  const auto later = std::upper_bound(
-      t.segment_runs.begin(), t.segment_runs.end(), since_ns,
-      [](std::uint64_t at, const run_start& run) { return at < run.at_ns; });
+  const auto later =
+      std::upper_bound(t.segment_runs.begin(), t.segment_runs.end(), since_ns,
+                       [](std::uint64_t at, const run_start& run) { return at < run.at_ns; });
   if (later == t.segment_runs.begin()) {
     return now_consumed - (t.segment_runs.empty() ? t.consumed_ns : later->consumed_ns);
   }
@@ -240,9 +240,8 @@ void program_builder::switch_out(traced_task& t, const event& e) {
       note("switched out without having been switched in");
     }
     t.state = seen_state::running;
-    t.run_start_ns = t.switched_in_ns = open_ && t.start_order_ns == 0 && t.steps.empty()
-                                            ? span_.from_ns
-                                            : e.time_ns;
+    t.run_start_ns = t.switched_in_ns =
+        open_ && t.start_order_ns == 0 && t.steps.empty() ? span_.from_ns : e.time_ns;
   }
   if (open_) {
     t.in_window = true;
@@ -331,7 +330,8 @@ void program_builder::add_edge(traced_task& waker, std::uint32_t target_index,
                                std::uint64_t at_ns) {
   const traced_task& target = tasks_[target_index];
   const bool in_segment = target.blocked_ns >= waker.segment_began_ns;
-  const std::uint64_t since_block = in_segment ? consumed_since(waker, target.blocked_ns, at_ns) : 0;
+  const std::uint64_t since_block =
+      in_segment ? consumed_since(waker, target.blocked_ns, at_ns) : 0;
   flush_work(waker, at_ns);
   waker.in_window = true;
   waker.segment_edges.push_back({waker.steps.size(), since_block, in_segment});
@@ -557,8 +557,8 @@ recorded_programs program_builder::finish() {
     t.figures.name = setup.name;
     t.figures.in_fair_class = setup.policy != sched_policy::fifo;
     result.figures.tasks.push_back(t.figures);
-    result.figures.work_done_ns =
-        std::max(result.figures.work_done_ns, std::max(t.finished_ns, span_.from_ns) - span_.from_ns);
+    result.figures.work_done_ns = std::max(result.figures.work_done_ns,
+                                           std::max(t.finished_ns, span_.from_ns) - span_.from_ns);
     result.tasks.push_back(std::move(setup));
   }
   std::sort(result.figures.tasks.begin(), result.figures.tasks.end(),
