@@ -41,6 +41,10 @@ enum class decision : std::uint8_t {
   dequeue_delayed,       // a blocking task stays queued until its lag is worked off
   delayed_completed,     // and now it has left
   delayed_requeued,      // or it woke before that
+  // CFS only
+  ran_its_share,     // the running task had its share of the period: resched
+  ran_ahead,         // it is ahead of the first waiting one by more than its share: resched
+  child_runs_first,  // a new task was put before its parent: resched
 };
 
 // Called at each decision with the entity that it is about. Must not call back into the class.
