@@ -55,20 +55,18 @@ void print_profile(const profile& p, unsigned cpus) {
   const policy_config config = configure(p, cpus, example_tick_ns);
   text_table table({{"Name", align::left},
                     {"Value", align::left},
-                    {"Range", align::left},
                     {"Since", align::left},
                     {"Meaning", align::left}});
   for (const feature_info& f : all_features()) {
     if (f.engine != p.engine) continue;
-    table.add_row({std::string(f.name), is_on(config, f.id) ? "on" : "off", "on, off",
-                   std::string(f.since), std::string(f.meaning)});
+    table.add_row({std::string(f.name), is_on(config, f.id) ? "on" : "off", std::string(f.since),
+                   std::string(f.meaning)});
   }
-  table.add_row(
-      {"HRTICK", "off", "on, off", "2.6.25", "a timer ends a request instead of the next tick"});
+  table.add_row({"HRTICK", "off", "2.6.25", "a timer ends a request instead of the next tick"});
   for (const constant_info& c : all_constants()) {
     if (c.engine != p.engine) continue;
-    table.add_row({std::string(c.name), constant_text(config, c), range_text(c),
-                   std::string(c.since), std::string(c.meaning)});
+    table.add_row({std::string(c.name), constant_text(config, c), std::string(c.since),
+                   fmt::format("{} ({})", c.meaning, range_text(c))});
   }
   fmt::print("{} ({}), on {} CPU{}\n\n{}\n", p.name, p.reference, cpus, cpus == 1 ? "" : "s",
              table.text());

@@ -26,10 +26,14 @@ void print_profiles() {
     table.add_row({std::string(p.name), engine_text(p.engine), std::string(p.reference),
                    std::string(p.meaning)});
   }
+  std::string levels;
+  for (const profile& p : all_profiles()) {
+    levels += fmt::format("{}{} means {}", levels.empty() ? "" : ", ", p.name, p.reference);
+  }
   fmt::print(
-      "{}\nA profile stands for exactly the patch level named: its decisions, not those of the "
-      "whole series.\nvlag features --profile NAME shows what each is made of.\n",
-      table.text());
+      "{}\n{}:\nthe decisions of exactly that patch level, not of the whole series.\n"
+      "vlag features --profile NAME shows what each is made of.\n",
+      table.text(), levels);
 }
 
 void print_json() {

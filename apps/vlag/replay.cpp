@@ -28,18 +28,20 @@ namespace {
 
 constexpr unsigned any_cpus = 63;
 constexpr std::uint64_t any_tick_ns = 4'000'000;
+constexpr std::size_t max_compared_groups = 10;  // each takes a line a policy
 
 // All that one invocation knows, filled from top to bottom.
 struct replay_run {
   const replay_request& request;
-  trace::recording recording;
-  recorded_attributes attributes;
-  std::unique_ptr<recorded_workload> workload;
-  std::vector<policy_variant> variants;
-  std::vector<run_figures> simulated;       // one a variant
-  std::optional<policy_variant> reference;  // of the self-check
-  std::optional<run_figures> referenced;
-  std::vector<std::string> notes;
+  trace::recording recording{};
+  recorded_attributes attributes{};
+  std::unique_ptr<recorded_workload> workload{};
+  std::vector<policy_variant> variants{};
+  std::vector<run_figures> simulated{};       // one a variant
+  std::optional<policy_variant> reference{};  // the recorded policy, when it is to be checked
+  bool reference_is_first = false;            // variants[0] is the same
+  std::optional<self_check_result> check{};
+  std::vector<std::string> notes{};
 
   [[nodiscard]] progress_bar::show progress() const {
     return request.quiet ? progress_bar::show::never : progress_bar::show::when_terminal;
@@ -82,31 +84,23 @@ void choose_variants(replay_run& run) {
   const replay_request& request = run.request;
   const unsigned cpus = run.workload->cpus();
   const std::uint64_t tick_ns = run.workload->tick_ns();
-  const auto recorded = recorded_variant(run.attributes, cpus);
   for (const std::string& spec : request.policies) {
     run.variants.push_back(parse_variant(spec, request.settings, cpus, tick_ns));
   }
-  if (request.self_check) {
-    if (recorded) {
-      run.reference = recorded;
-    } else if (request.policies.size() == 1) {
-      run.reference = run.variants.front();
-    } else {
-      throw input_error(
-          "--self-check: the policy of the recording is not known; expected --attrs FILE that "
-          "names "
-          "the kernel, or one --policy to check against");
-    }
+  const auto recorded = recorded_variant(run.attributes, cpus);
+  if (request.policies.empty()) {
+    policy_variant variant = recorded ? *recorded : parse_variant("linux-6.12", {}, cpus, tick_ns);
+    apply_settings(variant, request.settings, cpus);
+    run.variants.push_back(std::move(variant));
   }
-  if (!request.policies.empty()) return;
-  if (recorded && request.settings.empty()) {
-    run.variants.push_back(*recorded);
-    return;
+  if (!request.self_check) return;
+  if (!recorded && request.policies.size() != 1) {
+    throw input_error(
+        "--self-check: the policy of the recording is not known; expected --attrs FILE that names "
+        "the kernel, or one --policy to check against");
   }
-  const std::string profile = recorded && recorded->config.source != nullptr
-                                  ? std::string(recorded->config.source->name)
-                                  : "linux-6.12";
-  run.variants.push_back(parse_variant(profile, request.settings, cpus, tick_ns));
+  run.reference = recorded ? *recorded : run.variants.front();
+  run.reference_is_first = !recorded || (request.policies.empty() && request.settings.empty());
 }
 
 // Settings that change nothing are said; a --set that no policy knows is a mistake.
@@ -179,10 +173,9 @@ run_figures simulate(const replay_run& run, const policy_variant& variant) {
 void simulate_all(replay_run& run) {
   for (const policy_variant& v : run.variants) run.simulated.push_back(simulate(run, v));
   if (!run.reference) return;
-  for (std::size_t i = 0; i < run.variants.size(); ++i) {
-    if (run.variants[i].label == run.reference->label) run.referenced = run.simulated[i];
-  }
-  if (!run.referenced) run.referenced = simulate(run, *run.reference);
+  const run_figures& recorded = run.workload->recorded();
+  run.check = run.reference_is_first ? self_check(recorded, run.simulated.front())
+                                     : self_check(recorded, simulate(run, *run.reference));
 }
 
 row_choice rows_of(const replay_run& run) {
@@ -224,18 +217,19 @@ void print_anomalies(const replay_run& run) {
 void print_tables(const replay_run& run) {
   const std::vector<const run_figures*> columns = run.columns();
   const row_choice choice = rows_of(run);
-  fmt::print("{}\n{}\n{}\n", comparison_table(columns, choice), totals_table(columns),
-             what_changed_most(columns, choice));
+  row_choice compared = choice;
+  compared.max_rows = max_compared_groups;
+  fmt::print("{}\n{}\n{}\n", comparison_table(columns, compared), totals_table(columns),
+             what_changed_most(columns, compared));
   if (!run.request.quiet) {
     const std::vector<std::int32_t> pids = chosen_tasks(columns, choice);
     for (const run_figures* column : columns) {
       fmt::print("\n{}\n\n{}", column->label, latency_table(*column, pids));
     }
   }
-  if (run.referenced) {
-    const self_check_result check = self_check(run.workload->recorded(), *run.referenced);
+  if (run.check) {
     fmt::print("\nself-check: the recording and its replay under {}\n\n{}\n{}\n",
-               run.reference->label, self_check_table(check), self_check_verdict(check));
+               run.reference->label, self_check_table(*run.check), self_check_verdict(*run.check));
   }
   print_anomalies(run);
 }
@@ -263,6 +257,10 @@ std::string results_text(const replay_run& run) {
   for (std::size_t i = 0; i < policies.size(); ++i) {
     document.runs.push_back({&run.simulated[i], &policies[i]});
   }
+  if (run.check) {
+    document.check = &*run.check;
+    document.check_label = run.reference->label;
+  }
   document.trace_anomalies = run.recording.anomalies;
   document.workload_anomalies = run.workload->anomalies();
   document.notes = run.notes;
@@ -271,11 +269,15 @@ std::string results_text(const replay_run& run) {
 
 int replay(replay_request& request) {
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
-  if (to_file) require_writable(request.json_path);
+  if (to_file) {
+    require_writable(request.json_path);
+    require_other_file(request.json_path, request.trace);
+    require_other_file(request.json_path, request.attributes_file);
+  }
   request.replay.wakes = wakes_named(request.wakes);
   check_spelling(request);
 
-  replay_run run{request, {}, {}, nullptr, {}, {}, {}, {}, {}};
+  replay_run run{.request = request};
   read_inputs(run);
   run.workload = std::make_unique<recorded_workload>(run.recording, run.attributes, request.replay);
   choose_variants(run);

@@ -15,10 +15,11 @@ void declare_options(CLI::App& command, replay_request& request) {
                   "JSON file with what a trace cannot say: kernel, hz, features, slices")
       ->type_name("FILE");
   command
-      .add_option("--policy", request.policies,
-                  "a policy to replay under: PROFILE[,KEY=VALUE]..., KEY a feature, a constant or "
-                  "TASK.nice|latency_nice|slice|policy|cpus; may be given several times (default: "
-                  "the recorded policy if --attrs names it, else linux-6.12)")
+      .add_option(
+          "--policy", request.policies,
+          "replay under PROFILE[,KEY=VALUE]..., KEY a feature, a constant or TASK.ATTR with\n"
+          "ATTR nice, latency_nice, slice, policy or cpus (0-3, 0+2-3); several times for\n"
+          "several policies (default: the recorded one if --attrs names it, else linux-6.12)")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   command
@@ -28,15 +29,15 @@ void declare_options(CLI::App& command, replay_request& request) {
       ->allow_extra_args(false);
   command
       .add_option("--window", request.replay.window,
-                  "span of the recording: FROM..TO, each a time after its start or a marker's text")
+                  "span of the recording: each end a time after its start or a marker's text")
       ->type_name("FROM..TO");
   command.add_flag("--self-check", request.self_check,
                    "print how near a replay under the recorded policy comes to the recording");
   command
       .add_option("--external-wakes", request.wakes,
-                  "wake-ups by interrupts: relative to when the task blocked, at their recorded "
-                  "time, or whichever the recording suggests")
-      ->type_name("automatic|relative|absolute")
+                  "wake-ups by interrupts: relative to when the task blocked, at their recorded\n"
+                  "(absolute) time, or whichever the recording suggests")
+      ->type_name("HOW")
       ->check(CLI::IsMember({"automatic", "relative", "absolute"}))
       ->capture_default_str();
   command.add_flag("--repeat", request.replay.repeat,
@@ -45,9 +46,8 @@ void declare_options(CLI::App& command, replay_request& request) {
       ->type_name("N")
       ->capture_default_str();
   command
-      .add_option(
-          "--tasks", request.tasks,
-          "show just the tasks with this name (a pattern) or pid; may be given several times")
+      .add_option("--tasks", request.tasks,
+                  "show just the tasks with this name (a pattern) or pid; several times for more")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   command
@@ -55,7 +55,7 @@ void declare_options(CLI::App& command, replay_request& request) {
                   "write the results to a file, or with - to standard output instead of the tables")
       ->type_name("FILE");
   command.add_flag("--quiet", request.quiet,
-                   "no progress, no table for each policy: comparison, totals and conclusion only");
+                   "no progress, no table for each policy: comparison, totals, conclusion only");
 }
 
 external_wakes wakes_named(const std::string& name) {

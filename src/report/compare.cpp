@@ -137,29 +137,39 @@ std::optional<std::uint64_t> value_of(measure what, const run_figures& run,
   return share_ppm(run, group.sum.cpu_ns);
 }
 
+std::uint64_t floor_of(measure what) {
+  return what == measure::share ? smallest_share_ppm : smallest_delay_ns;
+}
+
 std::uint64_t ratio(measure what, std::uint64_t a, std::uint64_t b) {
-  const std::uint64_t floor = what == measure::share ? smallest_share_ppm : smallest_delay_ns;
-  const std::uint64_t low = std::max(std::min(a, b), floor);
-  const std::uint64_t high = std::max(std::max(a, b), floor);
+  const std::uint64_t low = std::max(std::min(a, b), floor_of(what));
+  const std::uint64_t high = std::max(std::max(a, b), floor_of(what));
   return muldiv(high, 1000, low);
 }
 
+std::string_view direction(measure what, bool grew) {
+  if (what == measure::share) return grew ? "more" : "less";
+  return grew ? "longer" : "shorter";
+}
+
+// The ratio is a lower bound when one of the two was raised to the floor.
 std::string sentence(const change& c, const run_figures& base, const run_figures& run) {
-  const bool grew = c.after > c.before;
-  const std::string factor = as_ratio(c.ratio_per_mille);
+  const std::uint64_t low = std::min(c.before, c.after);
+  const std::string factor =
+      fmt::format("{}{}", low < floor_of(c.what) ? "more than " : "", as_ratio(c.ratio_per_mille));
+  const std::string_view way = direction(c.what, c.after > c.before);
   if (c.what == measure::share) {
     return fmt::format(
-        "What changed most: {} gets {} % of the CPU time under {} instead of {} % under "
-        "{}: {} times {}.",
-        c.group->title, as_percent(c.after), run.label, as_percent(c.before), base.label, factor,
-        grew ? "as much" : "less");
+        "What changed most: the CPU share of {} is {} % under {} instead of {} % under {}: {} by a "
+        "factor of {}.",
+        c.group->title, as_percent(c.after), run.label, as_percent(c.before), base.label, way,
+        factor);
   }
-  const bool p99 = c.what == measure::p99_delay;
   return fmt::format(
-      "What changed most: {} waits {}{} ms under {} instead of {} ms under {}: {} times "
-      "{}.",
-      c.group->title, p99 ? "up to (P99) " : "on average ", as_ms(c.after), run.label,
-      as_ms(c.before), base.label, factor, grew ? "as long" : "shorter");
+      "What changed most: the {} delay of {} is {} ms under {} instead of {} ms under {}: {} by a "
+      "factor of {}.",
+      c.what == measure::p99_delay ? "P99" : "average", c.group->title, as_ms(c.after), run.label,
+      as_ms(c.before), base.label, way, factor);
 }
 
 }  // namespace

@@ -90,6 +90,11 @@ void require_writable(const std::string& path) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(path, std::strerror(errno));
 }
 
+void require_other_file(const std::string& path, const std::string& input) {
+  std::error_code error;
+  if (fs::equivalent(path, input, error)) refuse(path, "it is an input of this run");
+}
+
 void write_whole_file(const std::string& path, std::string_view content) {
   require_writable(path);
   const fs::path target = target_of(path);

@@ -160,6 +160,29 @@ json run_json(const result_run& run) {
           {"anomalies", counts_json(f.anomalies)}};
 }
 
+json cells_json(const std::vector<check_cell>& cells) {
+  json result = json::array();
+  for (const check_cell& cell : cells) {
+    result.push_back({{"group", cell.group},
+                      {"measure", std::string(to_string(cell.measure))},
+                      {"unit", std::string(unit_of(cell.measure))},
+                      {"recorded", cell.recorded},
+                      {"replayed", cell.replayed},
+                      {"allowed", cell.allowed},
+                      {"holds", cell.holds()}});
+  }
+  return result;
+}
+
+json check_json(const result_document& document) {
+  if (document.check == nullptr) return nullptr;
+  return {{"policy", document.check_label},
+          {"held", document.check->held()},
+          {"of", document.check->cells.size()},
+          {"cells", cells_json(document.check->cells)},
+          {"totals", cells_json(document.check->totals)}};
+}
+
 json anomalies_json(const result_document& document) {
   json result = json::array();
   for (const trace::anomaly& a : document.trace_anomalies) {
@@ -187,6 +210,7 @@ std::string result_json(const result_document& document) {
                      {"duration_ns", document.duration_ns}}},
                    {"machine", {{"cpus", document.cpus}, {"tick_ns", document.tick_ns}}},
                    {"results", std::move(results)},
+                   {"self_check", check_json(document)},
                    {"anomalies", anomalies_json(document)}};
   return whole.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }

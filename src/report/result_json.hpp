@@ -5,6 +5,7 @@
 #pragma once
 
 #include "machine/figures.hpp"
+#include "report/self_check.hpp"
 #include "trace/event.hpp"
 #include "vlag/profile.hpp"
 
@@ -43,6 +44,8 @@ struct result_document {
   unsigned cpus = 1;
   std::uint64_t tick_ns = 0;
   std::vector<result_run> runs;
+  const self_check_result* check = nullptr;  // when one was asked for
+  std::string check_label;                   // the policy that it was made under
   std::vector<trace::anomaly> trace_anomalies;
   std::vector<std::pair<std::string, std::uint64_t>> workload_anomalies;
   std::vector<std::string> notes;

@@ -113,6 +113,11 @@ std::string_view to_string(check_measure measure) noexcept {
   return {};
 }
 
+std::string_view unit_of(check_measure measure) noexcept {
+  if (measure == check_measure::share) return "ppm";
+  return measure == check_measure::switches ? "" : "ns";
+}
+
 std::string check_value(check_measure measure, std::uint64_t value) {
   switch (measure) {
     case check_measure::share: {

@@ -50,7 +50,10 @@ struct self_check_result {
 
 [[nodiscard]] std::string_view to_string(check_measure measure) noexcept;
 
-// "12.3 %", "1281" or "4.567 ms".
+// "ppm", "" (a count) or "ns".
+[[nodiscard]] std::string_view unit_of(check_measure measure) noexcept;
+
+// "12.34 %", "1281" or "4.567 ms".
 [[nodiscard]] std::string check_value(check_measure measure, std::uint64_t value);
 
 // The table, and the verdict in a sentence or two.

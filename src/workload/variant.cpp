@@ -294,6 +294,20 @@ std::string_view to_string(task_attribute attribute) noexcept {
   return {};
 }
 
+void apply_settings(policy_variant& variant, const std::vector<std::string>& settings,
+                    unsigned cpus) {
+  for (const std::string& text : settings) {
+    const setting s = split_setting(fmt::format("--set {}", text), text);
+    const outcome result = apply(variant, s, cpus);
+    if (result == outcome::unknown) refuse_unknown(s, variant.config.engine);
+    if (result == outcome::of_other_engine) {
+      variant.ignored_settings.push_back(text);
+    } else {
+      variant.label += fmt::format(",{}", text);
+    }
+  }
+}
+
 policy_variant parse_variant(std::string_view spec, const std::vector<std::string>& settings,
                              unsigned cpus, std::uint64_t tick_ns) {
   const auto comma = spec.find(',');
@@ -302,17 +316,7 @@ policy_variant parse_variant(std::string_view spec, const std::vector<std::strin
   variant.config = configure(base, cpus, tick_ns);
   variant.label = base.name;
 
-  for (const std::string& text : settings) {
-    const setting s = split_setting(fmt::format("--set {}", text), text);
-    const outcome result = apply(variant, s, cpus);
-    if (result == outcome::unknown) refuse_unknown(s, base.engine);
-    if (result == outcome::of_other_engine) {
-      variant.ignored_settings.push_back(text);
-    } else {
-      variant.label += fmt::format(",{}", text);
-    }
-  }
-
+  apply_settings(variant, settings, cpus);
   for (std::size_t at = comma; at != spec.npos;) {
     const std::size_t next = spec.find(',', at + 1);
     const std::string_view text = spec.substr(at + 1, next == spec.npos ? next : next - at - 1);

@@ -42,6 +42,10 @@ struct policy_variant {
                                            const std::vector<std::string>& settings, unsigned cpus,
                                            std::uint64_t tick_ns);
 
+// Applies --set texts on top of a variant and adds them to its label. Throws as parse_variant does.
+void apply_settings(policy_variant& variant, const std::vector<std::string>& settings,
+                    unsigned cpus);
+
 // "frame.slice": overrides that the variant's engine has no use for (slices under CFS).
 [[nodiscard]] std::vector<std::string> settings_without_effect(const policy_variant& variant);
 
