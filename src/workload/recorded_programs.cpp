@@ -21,6 +21,9 @@ using trace::context_kind;
 using trace::event;
 using trace::event_kind;
 
+// Kernel priorities below are real-time: 99 minus the real-time priority.
+constexpr std::int32_t lowest_fair_prio = 100;
+
 enum class seen_state : std::uint8_t { unknown, running, runnable, blocked, gone };
 
 // An edge of a segment that may turn out to be endless: where its operations are, and how long the
@@ -42,7 +45,8 @@ struct traced_task {
   std::uint32_t index = 0;  // in the builder's list
   std::uint32_t name = 0;
   std::int32_t prio = 120;
-  bool prio_known = false;
+  std::int32_t first_prio = 120;
+  bool prio_known = false;  // from within the window
   seen_state state = seen_state::unknown;
   bool in_window = false;  // does something in it
   start_state start = start_state::blocked;
@@ -79,7 +83,7 @@ class program_builder {
 
  private:
   traced_task& task_of(std::int32_t pid);
-  void name_task(traced_task& t, std::uint32_t comm, std::int32_t prio);
+  void name_task(traced_task& t, std::uint32_t comm, std::int32_t prio, std::uint64_t at_ns);
   void open_window();
   void on_switch(const event& e);
   void switch_out(traced_task& t, const event& e);
@@ -155,10 +159,18 @@ traced_task& program_builder::task_of(std::int32_t pid) {
   return tasks_[at->second];
 }
 
-void program_builder::name_task(traced_task& t, std::uint32_t comm, std::int32_t prio) {
+void program_builder::name_task(traced_task& t, std::uint32_t comm, std::int32_t prio,
+                                std::uint64_t at_ns) {
   t.name = comm;
-  if (!t.prio_known) t.prio = prio;
-  t.prio_known = true;
+  if (open_ && t.prio_known && t.prio != prio && t.prio >= lowest_fair_prio &&
+      prio >= lowest_fair_prio) {
+    flush_work(t, at_ns);
+    t.steps.push_back({op_kind::set_nice, 0, static_cast<std::uint64_t>(std::int64_t{prio} - 120)});
+  } else if (!t.prio_known) {
+    t.first_prio = prio;
+  }
+  t.prio = prio;
+  t.prio_known = open_;
 }
 
 void program_builder::open_window() {
@@ -218,12 +230,12 @@ void program_builder::on_switch(const event& e) {
   if (open_) ++cpus_.at(e.cpu).switches;
   if (e.pid != 0) {
     traced_task& previous = task_of(e.pid);
-    name_task(previous, e.comm, e.prio);
+    name_task(previous, e.comm, e.prio, e.time_ns);
     switch_out(previous, e);
   }
   if (e.other_pid != 0) {
     traced_task& next = task_of(e.other_pid);
-    name_task(next, e.other_comm, e.other_prio);
+    name_task(next, e.other_comm, e.other_prio, e.time_ns);
     switch_in(next, e);
   }
 }
@@ -352,7 +364,7 @@ void program_builder::add_external_sleep(traced_task& t, const event& e) {
 void program_builder::on_wakeup(const event& e) {
   if (e.pid == 0) return;
   traced_task& t = task_of(e.pid);
-  name_task(t, e.comm, e.prio);
+  name_task(t, e.comm, e.prio, e.time_ns);
   if (t.state == seen_state::running || t.state == seen_state::runnable) return;
   t.cpu = e.target_cpu >= 0 ? static_cast<unsigned>(e.target_cpu) : e.cpu;
   if (t.state == seen_state::unknown) t.first_cpu = t.cpu;
@@ -380,7 +392,7 @@ void program_builder::on_wakeup(const event& e) {
 void program_builder::on_new_task(const event& e) {
   if (const auto old = latest_.find(e.pid); old != latest_.end()) latest_.erase(old);
   traced_task& t = task_of(e.pid);
-  name_task(t, e.comm, e.prio);
+  name_task(t, e.comm, e.prio, e.time_ns);
   t.cpu = e.target_cpu >= 0 ? static_cast<unsigned>(e.target_cpu) : e.cpu;
   if (t.cpu >= machine_.cpus) t.cpu = 0;
   t.first_cpu = t.cpu;
@@ -534,11 +546,11 @@ recorded_programs program_builder::finish() {
     setup.name = recording_.strings.text(t.name);
     setup.cpu = t.first_cpu;
     setup.start = t.start;
-    if (t.prio >= 100) {
-      setup.nice = t.prio - 120;
+    if (t.first_prio >= lowest_fair_prio) {
+      setup.nice = t.first_prio - 120;
     } else {
       setup.policy = sched_policy::fifo;
-      setup.rt_priority = 99 - t.prio;
+      setup.rt_priority = 99 - t.first_prio;
     }
     apply_attributes(t, setup);
     for (op& step : t.steps) {
