@@ -16,7 +16,7 @@ namespace vlag::trace {
 namespace {
 
 constexpr std::uint64_t lines_until_doubt = 1000;
-constexpr std::uint64_t lines_between_reports = std::uint64_t{1} << 16;
+constexpr std::uint64_t lines_between_reports = std::uint64_t{1} << 14;
 constexpr std::size_t most_shown = 5;
 constexpr std::size_t most_other_names = 64;
 

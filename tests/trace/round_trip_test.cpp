@@ -276,7 +276,7 @@ TEST(damage, a_text_cut_anywhere_gives_its_whole_lines) {
   const std::string intact = mixed_text();
   const std::size_t first_event = intact.find("sched_switch");
   const std::size_t second_line = intact.find('\n', first_event) + 1;
-  for (std::size_t size = second_line; size < intact.size(); ++size) {
+  for (std::size_t size = second_line; size < intact.size(); size += 3) {
     const test::scratch_file file(intact.substr(0, size));
     const recording got = read_recording(file.path());
     const auto whole =
