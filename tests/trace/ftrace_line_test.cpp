@@ -274,6 +274,10 @@ TEST(sched_switch, in_short_form_is_settled_by_length_and_context) {
                 "x:1 [1] R ==> y", 92, "b", 8);
   expect_switch(read_arguments_of("sched_switch: a:92 [120] S ==> x:1 [1] R ==> y:8 [120]"), "a",
                 92, "x:1 [1] R ==> y", 8);
+  expect_switch(read_arguments_of("sched_switch: x:1 [1] R ==> y:9 [1] S ==> b:8 [120]", 9),
+                "x:1 [1] R ==> y", 9, "b", 8);
+  expect_switch(read_arguments_of("sched_switch: x:7 [1] R ==> y:7 [1] S ==> bb:8 [1]", 7),
+                "x:7 [1] R ==> y", 7, "bb", 8);
   expect_switch(read_arguments_of("sched_switch: a:b:92 [120] S ==> c:d:8 [120]"), "a:b", 92, "c:d",
                 8);
   // The pid in front is missing from the switch: the first reading stands.
