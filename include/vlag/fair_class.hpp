@@ -59,6 +59,11 @@ class fair_class {
   // Requires: t is in no class; set_initial_attributes() was called. O(log n).
   [[nodiscard]] bool fork(task& t, std::uint64_t now_ns) noexcept;
 
+  // A task that has lived elsewhere joins asleep, with the lag that it carries (none when it is
+  // fresh); wake() puts it on the queue. False: the storage is full. O(1).
+  // Requires: t is in no class; set_initial_attributes() was called.
+  [[nodiscard]] bool join_asleep(task& t, std::uint64_t now_ns) noexcept;
+
   // A task that blocked becomes runnable. Requires: t blocked (and did not exit). O(log n).
   // Waking a task that is runnable does nothing.
   void wake(task& t, std::uint64_t now_ns) noexcept;

@@ -90,8 +90,8 @@ void machine::start() {
     if (t.state == task_state::unborn) continue;
     cpu& c = *cpus_[t.cpu];
     if (!t.real_time()) {
+      use_own_slice(t);
       t.in_class = c.fair->join_asleep(t, clock(0));
-      if (t.slice_at_start_ns != 0) c.fair->set_slice(t, t.slice_at_start_ns, clock(0));
     }
     if (t.start == start_state::blocked) begin_sleep_of_start(t);
   }
@@ -102,6 +102,12 @@ void machine::start() {
     t.wait_counts = false;
   }
   for (auto& c : cpus_) refresh(*c);
+}
+
+void machine::use_own_slice(sim_task& t) {
+  if (t.slice_at_start_ns == 0) return;
+  t.slice_ns = t.slice_at_start_ns;
+  t.custom_slice = true;
 }
 
 void machine::begin_sleep_of_start(sim_task& t) {
@@ -229,8 +235,8 @@ void machine::tick(cpu& c) {
     return;
   }
   if (t.policy == sched_policy::round_robin && --t.round_robin_ticks_left == 0) {
-    t.round_robin_ticks_left = std::max<std::uint32_t>(
-        1, static_cast<std::uint32_t>(round_robin_ns / config_.tick_ns));
+    t.round_robin_ticks_left =
+        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(round_robin_ns / config_.tick_ns));
     if (!c.rt.empty() && c.rt.top_priority() == t.rt_priority) {
       c.rt_yields = true;
       request_switch(c, config_.tick_switch_delay_ns);
@@ -407,7 +413,8 @@ std::uint64_t machine::timer_for(const sim_task& t, const op& step) const {
     case op_kind::sleep_until:
       return std::max(now_, step.value) + slack;
     case op_kind::sleep_ticks:
-      return next_tick_after(now_) + (std::max<std::uint64_t>(step.value, 1) - 1) * config_.tick_ns +
+      return next_tick_after(now_) +
+             (std::max<std::uint64_t>(step.value, 1) - 1) * config_.tick_ns +
              config_.tick_timer_delay_ns;
     case op_kind::sleep_to_period: {
       const std::uint64_t origin = config_.period_origins_ns.at(step.target);
@@ -500,10 +507,7 @@ void machine::start_new(sim_task& t, std::uint32_t parent) {
   if (t.real_time()) {
     c.rt.push_back(t.id, t.rt_priority);
   } else {
-    if (t.slice_at_start_ns != 0) {
-      t.slice_ns = t.slice_at_start_ns;
-      t.custom_slice = true;
-    }
+    use_own_slice(t);
     t.in_class = c.fair->fork(t, c.clock_ns);
   }
   if (observer_ != nullptr) observer_->on_wakeup(now_, c.number, t.id, parent);
@@ -606,8 +610,8 @@ void machine::switch_in(cpu& c, sim_task& t) {
   t.switched_in_ns = now_;
   ++t.figures.switches_in;
   if (t.policy == sched_policy::round_robin && t.round_robin_ticks_left == 0) {
-    t.round_robin_ticks_left = std::max<std::uint32_t>(
-        1, static_cast<std::uint32_t>(round_robin_ns / config_.tick_ns));
+    t.round_robin_ticks_left =
+        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(round_robin_ns / config_.tick_ns));
   }
   if (t.wait_counts) {
     const std::uint64_t waited = now_ - t.waiting_since_ns;

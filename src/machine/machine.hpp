@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulated computer: CPUs with ticks, a fair class and a FIFO/RR class each, and tasks that run
-// programs on them. A deterministic discrete-event model: the same configuration, tasks and seed give
-// the same events on any compiler.
+// The simulated computer: CPUs with ticks, a fair class and a FIFO/RR class each, and tasks that
+// run programs on them. A deterministic discrete-event model: the same configuration, tasks and
+// seed give the same events on any compiler.
 //
 // Events are ordered by time, then by kind in this order: timer, tick, request timer (hrtick), work
 // done, switch; then by CPU number (timers: in the order in which they were set).
@@ -57,8 +57,8 @@ struct machine_config {
   std::uint64_t tick_timer_delay_ns = 0;
   // Added to every sleep of a task of the fair class.
   std::uint64_t timer_slack_ns = 0;
-  // After a wake-up that asks for a switch, that switch uses the wake-up's clock reading: the time in
-  // between is charged to the incoming task, as Linux does.
+  // After a wake-up that asks for a switch, that switch uses the wake-up's clock reading: the time
+  // in between is charged to the incoming task, as Linux does.
   bool skip_clock_update = true;
   // Where sleep_to_period's multiples start, by number.
   std::vector<std::uint64_t> period_origins_ns;
@@ -75,8 +75,8 @@ struct task_setup {
   std::string name;
   sched_policy policy = sched_policy::normal;
   int nice = 0;
-  int rt_priority = 0;            // 1 .. 100, higher runs first; FIFO and round robin
-  std::uint64_t slice_ns = 0;     // 0: none of its own
+  int rt_priority = 0;              // 1 .. 100, higher runs first; FIFO and round robin
+  std::uint64_t slice_ns = 0;       // 0: none of its own
   std::uint64_t clock_poll_ns = 0;  // reads its CPU clock after every so much CPU time; 0: never
   unsigned cpu = 0;
   start_state start = start_state::runnable;
@@ -147,6 +147,7 @@ class machine {
   void leave_cpu(cpu& c, sim_task& t, bool gone);
   void set_timer(sim_task& t, std::uint64_t at_ns);
   [[nodiscard]] std::uint64_t timer_for(const sim_task& t, const op& step) const;
+  static void use_own_slice(sim_task& t);
   void begin_sleep_of_start(sim_task& t);
   void wake(sim_task& t, std::uint32_t waker);
   void start_new(sim_task& t, std::uint32_t parent);

@@ -11,7 +11,8 @@ enum class task_state : std::uint8_t { unborn, blocked, runnable, running, gone 
 
 // State changes, each checked in debug builds:
 //   unborn -> runnable (fork)          blocked -> runnable (wake-up)
-//   runnable <-> running (switch)      running -> blocked (wait, sleep, end)   running -> gone (exit)
+//   runnable <-> running (switch)      running -> blocked (wait, sleep, end)   running -> gone
+//   (exit)
 struct machine::sim_task : task {
   program steps;
   std::size_t next_step = 0;
@@ -21,8 +22,8 @@ struct machine::sim_task : task {
   std::uint64_t blocked_since_ns = 0;
   std::uint64_t waiting_since_ns = 0;
   std::uint64_t switched_in_ns = 0;
-  std::uint32_t generation = 0;      // of its sleep: timers of older ones are void
-  std::uint32_t pending_wakes = 0;   // wakes that came before the wait they are for
+  std::uint32_t generation = 0;     // of its sleep: timers of older ones are void
+  std::uint32_t pending_wakes = 0;  // wakes that came before the wait they are for
   std::uint32_t first_watcher = no_task;
   std::uint32_t next_watcher = no_task;
   std::uint64_t watch_after_ns = 0;
@@ -32,7 +33,7 @@ struct machine::sim_task : task {
   std::uint32_t round_robin_ticks_left = 0;
   task_state state = task_state::blocked;
   start_state start = start_state::runnable;
-  bool in_class = false;       // known to the fair class of its CPU
+  bool in_class = false;        // known to the fair class of its CPU
   bool waits_for_wake = false;  // blocked in `wait`, not in a sleep
   bool wait_began_by_wakeup = false;
   bool wait_counts = true;  // false: it waited from before time 0

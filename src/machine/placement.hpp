@@ -10,10 +10,12 @@ namespace vlag {
 class wake_placement {
  public:
   virtual ~wake_placement() = default;
-  // previous: the CPU the task is on; waker: the CPU of the task that wakes it (previous for a timer).
+  // previous: the CPU the task is on; waker: the CPU of the task that wakes it (previous for a
+  // timer).
   [[nodiscard]] virtual unsigned cpu_for_wakeup(std::uint32_t task, unsigned previous,
                                                 unsigned waker) = 0;
-  [[nodiscard]] virtual unsigned cpu_for_new(std::uint32_t task, unsigned asked, unsigned parent) = 0;
+  [[nodiscard]] virtual unsigned cpu_for_new(std::uint32_t task, unsigned asked,
+                                             unsigned parent) = 0;
 };
 
 // Every task stays where its program puts it.

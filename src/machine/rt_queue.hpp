@@ -34,8 +34,8 @@ class rt_queue {
 
   void insert(std::uint32_t task, int priority, bool ahead) {
     auto at = waiting_.end();
-    while (at != waiting_.begin() && (ahead ? (at - 1)->priority > priority
-                                            : (at - 1)->priority >= priority)) {
+    while (at != waiting_.begin() &&
+           (ahead ? (at - 1)->priority > priority : (at - 1)->priority >= priority)) {
       --at;
     }
     waiting_.insert(at, {priority, task});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pending timers of the machine: a 4-ary heap ordered by time, then by order of insertion. Cancelling
-// is lazy: a timer carries the generation of its task's sleep, and one of an older generation is
-// dropped when it comes up.
+// Pending timers of the machine: a 4-ary heap ordered by time, then by order of insertion.
+// Cancelling is lazy: a timer carries the generation of its task's sleep, and one of an older
+// generation is dropped when it comes up.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ fit fit_period(const std::vector<std::uint64_t>& times, std::uint64_t period) {
     const std::uint64_t since = at - times.front();
     const std::uint64_t nearest = (since + period / 2) / period;
     const std::uint64_t expected = nearest * period;
-    result.worst_ns = std::max(result.worst_ns, since > expected ? since - expected : expected - since);
+    result.worst_ns =
+        std::max(result.worst_ns, since > expected ? since - expected : expected - since);
     result.multiples = nearest;
   }
   return result;

@@ -21,6 +21,9 @@ using trace::context_kind;
 using trace::event;
 using trace::event_kind;
 
+// Kernel priorities below are real-time: 99 minus the real-time priority.
+constexpr std::int32_t lowest_fair_prio = 100;
+
 enum class seen_state : std::uint8_t { unknown, running, runnable, blocked, gone };
 
 // An edge of a segment that may turn out to be endless: where its operations are, and how long the
@@ -42,7 +45,8 @@ struct traced_task {
   std::uint32_t index = 0;  // in the builder's list
   std::uint32_t name = 0;
   std::int32_t prio = 120;
-  bool prio_known = false;
+  std::int32_t first_prio = 120;
+  bool prio_known = false;  // from within the window
   seen_state state = seen_state::unknown;
   bool in_window = false;  // does something in it
   start_state start = start_state::blocked;
@@ -51,13 +55,13 @@ struct traced_task {
   unsigned first_cpu = 0;
   program steps;
   // Times of the recording.
-  std::uint64_t run_start_ns = 0;     // since when unflushed work runs
+  std::uint64_t run_start_ns = 0;  // since when unflushed work runs
   std::uint64_t switched_in_ns = 0;
   std::uint64_t blocked_ns = 0;
   std::uint64_t waiting_since_ns = 0;
-  std::uint64_t consumed_ns = 0;      // CPU time in the window up to the last switch out
-  std::uint64_t unflushed_ns = 0;     // work done but not yet an operation
-  std::uint64_t segment_ns = 0;       // work of the present segment, flushed
+  std::uint64_t consumed_ns = 0;   // CPU time in the window up to the last switch out
+  std::uint64_t unflushed_ns = 0;  // work done but not yet an operation
+  std::uint64_t segment_ns = 0;    // work of the present segment, flushed
   std::uint64_t longest_segment_ns = 0;
   std::uint64_t segment_began_ns = 0;
   std::uint64_t finished_ns = 0;
@@ -79,7 +83,7 @@ class program_builder {
 
  private:
   traced_task& task_of(std::int32_t pid);
-  void name_task(traced_task& t, std::uint32_t comm, std::int32_t prio);
+  void name_task(traced_task& t, std::uint32_t comm, std::int32_t prio, std::uint64_t at_ns);
   void open_window();
   void on_switch(const event& e);
   void switch_out(traced_task& t, const event& e);
@@ -107,7 +111,7 @@ class program_builder {
   const replay_options& options_;
   recorded_span span_;
   recorded_machine machine_;
-  std::deque<traced_task> tasks_;  // references stay good while it grows
+  std::deque<traced_task> tasks_;                           // references stay good while it grows
   std::unordered_map<std::int32_t, std::uint32_t> latest_;  // pid -> task; never iterated
   std::vector<cpu_figures> cpus_;
   std::map<std::string, std::uint64_t> anomalies_;
@@ -155,10 +159,18 @@ traced_task& program_builder::task_of(std::int32_t pid) {
   return tasks_[at->second];
 }
 
-void program_builder::name_task(traced_task& t, std::uint32_t comm, std::int32_t prio) {
+void program_builder::name_task(traced_task& t, std::uint32_t comm, std::int32_t prio,
+                                std::uint64_t at_ns) {
   t.name = comm;
-  if (!t.prio_known) t.prio = prio;
-  t.prio_known = true;
+  if (open_ && t.prio_known && t.prio != prio && t.prio >= lowest_fair_prio &&
+      prio >= lowest_fair_prio) {
+    flush_work(t, at_ns);
+    t.steps.push_back({op_kind::set_nice, 0, static_cast<std::uint64_t>(std::int64_t{prio} - 120)});
+  } else if (!t.prio_known) {
+    t.first_prio = prio;
+  }
+  t.prio = prio;
+  t.prio_known = open_;
 }
 
 void program_builder::open_window() {
@@ -186,9 +198,9 @@ std::uint64_t program_builder::tick_index(std::uint64_t at_ns) const {
 std::uint64_t program_builder::consumed_since(const traced_task& t, std::uint64_t since_ns,
                                               std::uint64_t now_ns) {
   const std::uint64_t now_consumed = t.consumed_ns + (now_ns - t.switched_in_ns);
-  const auto later = std::upper_bound(
-      t.segment_runs.begin(), t.segment_runs.end(), since_ns,
-      [](std::uint64_t at, const run_start& run) { return at < run.at_ns; });
+  const auto later =
+      std::upper_bound(t.segment_runs.begin(), t.segment_runs.end(), since_ns,
+                       [](std::uint64_t at, const run_start& run) { return at < run.at_ns; });
   if (later == t.segment_runs.begin()) {
     return now_consumed - (t.segment_runs.empty() ? t.consumed_ns : later->consumed_ns);
   }
@@ -218,12 +230,12 @@ void program_builder::on_switch(const event& e) {
   if (open_) ++cpus_.at(e.cpu).switches;
   if (e.pid != 0) {
     traced_task& previous = task_of(e.pid);
-    name_task(previous, e.comm, e.prio);
+    name_task(previous, e.comm, e.prio, e.time_ns);
     switch_out(previous, e);
   }
   if (e.other_pid != 0) {
     traced_task& next = task_of(e.other_pid);
-    name_task(next, e.other_comm, e.other_prio);
+    name_task(next, e.other_comm, e.other_prio, e.time_ns);
     switch_in(next, e);
   }
 }
@@ -240,9 +252,8 @@ void program_builder::switch_out(traced_task& t, const event& e) {
       note("switched out without having been switched in");
     }
     t.state = seen_state::running;
-    t.run_start_ns = t.switched_in_ns = open_ && t.start_order_ns == 0 && t.steps.empty()
-                                            ? span_.from_ns
-                                            : e.time_ns;
+    t.run_start_ns = t.switched_in_ns =
+        open_ && t.start_order_ns == 0 && t.steps.empty() ? span_.from_ns : e.time_ns;
   }
   if (open_) {
     t.in_window = true;
@@ -331,7 +342,8 @@ void program_builder::add_edge(traced_task& waker, std::uint32_t target_index,
                                std::uint64_t at_ns) {
   const traced_task& target = tasks_[target_index];
   const bool in_segment = target.blocked_ns >= waker.segment_began_ns;
-  const std::uint64_t since_block = in_segment ? consumed_since(waker, target.blocked_ns, at_ns) : 0;
+  const std::uint64_t since_block =
+      in_segment ? consumed_since(waker, target.blocked_ns, at_ns) : 0;
   flush_work(waker, at_ns);
   waker.in_window = true;
   waker.segment_edges.push_back({waker.steps.size(), since_block, in_segment});
@@ -352,7 +364,7 @@ void program_builder::add_external_sleep(traced_task& t, const event& e) {
 void program_builder::on_wakeup(const event& e) {
   if (e.pid == 0) return;
   traced_task& t = task_of(e.pid);
-  name_task(t, e.comm, e.prio);
+  name_task(t, e.comm, e.prio, e.time_ns);
   if (t.state == seen_state::running || t.state == seen_state::runnable) return;
   t.cpu = e.target_cpu >= 0 ? static_cast<unsigned>(e.target_cpu) : e.cpu;
   if (t.state == seen_state::unknown) t.first_cpu = t.cpu;
@@ -380,7 +392,7 @@ void program_builder::on_wakeup(const event& e) {
 void program_builder::on_new_task(const event& e) {
   if (const auto old = latest_.find(e.pid); old != latest_.end()) latest_.erase(old);
   traced_task& t = task_of(e.pid);
-  name_task(t, e.comm, e.prio);
+  name_task(t, e.comm, e.prio, e.time_ns);
   t.cpu = e.target_cpu >= 0 ? static_cast<unsigned>(e.target_cpu) : e.cpu;
   if (t.cpu >= machine_.cpus) t.cpu = 0;
   t.first_cpu = t.cpu;
@@ -534,11 +546,11 @@ recorded_programs program_builder::finish() {
     setup.name = recording_.strings.text(t.name);
     setup.cpu = t.first_cpu;
     setup.start = t.start;
-    if (t.prio >= 100) {
-      setup.nice = t.prio - 120;
+    if (t.first_prio >= lowest_fair_prio) {
+      setup.nice = t.first_prio - 120;
     } else {
       setup.policy = sched_policy::fifo;
-      setup.rt_priority = 99 - t.prio;
+      setup.rt_priority = 99 - t.first_prio;
     }
     apply_attributes(t, setup);
     for (op& step : t.steps) {
@@ -557,8 +569,8 @@ recorded_programs program_builder::finish() {
     t.figures.name = setup.name;
     t.figures.in_fair_class = setup.policy != sched_policy::fifo;
     result.figures.tasks.push_back(t.figures);
-    result.figures.work_done_ns =
-        std::max(result.figures.work_done_ns, std::max(t.finished_ns, span_.from_ns) - span_.from_ns);
+    result.figures.work_done_ns = std::max(result.figures.work_done_ns,
+                                           std::max(t.finished_ns, span_.from_ns) - span_.from_ns);
     result.tasks.push_back(std::move(setup));
   }
   std::sort(result.figures.tasks.begin(), result.figures.tasks.end(),

@@ -7,7 +7,8 @@
 // 2. A wake-up made by a running task is an edge: after so much CPU time of its segment the waker
 //    wakes the other. One made by a timer interrupt is a sleep of the length recorded; one made in
 //    softirq context is a timer counted in ticks and keeps its distance in ticks.
-// 3. Interrupt wake-ups at multiples of one period, while the sleeps before them vary, are periodic.
+// 3. Interrupt wake-ups at multiples of one period, while the sleeps before them vary, are
+// periodic.
 // 4. In an endless segment (its task never blocks again) an edge fires when its target has blocked
 //    and the waker has run as long since then as it had in the recording.
 // 5. A task that still wants the CPU at the end goes on wanting it if its last segment is longer
@@ -54,7 +55,8 @@ struct recorded_span {
 };
 
 // Throws input_error: a marker or time that the recording does not hold, an empty span.
-[[nodiscard]] recorded_span find_window(const trace::recording& recording, const std::string& window);
+[[nodiscard]] recorded_span find_window(const trace::recording& recording,
+                                        const std::string& window);
 
 [[nodiscard]] recorded_programs build_programs(const trace::recording& recording,
                                                const recorded_attributes& attributes,

@@ -83,10 +83,9 @@ moments collect(const trace::recording& recording, std::uint64_t tick_ns) {
       if (e.context == trace::context_kind::softirq) {
         found.softirq_wakeups.push_back(e.time_ns % tick_ns);
       }
-      cpu_view& target =
-          e.target_cpu >= 0 && static_cast<unsigned>(e.target_cpu) < recording.cpus
-              ? cpus[static_cast<std::size_t>(e.target_cpu)]
-              : cpu;
+      cpu_view& target = e.target_cpu >= 0 && static_cast<unsigned>(e.target_cpu) < recording.cpus
+                             ? cpus[static_cast<std::size_t>(e.target_cpu)]
+                             : cpu;
       target.last_wakeup_ns = e.time_ns;
       target.last_woken_pid = e.pid;
       target.woken_seen = true;
