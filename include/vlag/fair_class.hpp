@@ -101,32 +101,70 @@ class fair_class {
   void reweight(task& t, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
 
   // The running task, also between block() and schedule(); nullptr: idle or a higher class.
-  [[nodiscard]] task* current() const noexcept;
+  [[nodiscard]] task* current() const noexcept { return static_cast<task*>(queue_.current()); }
   // The CPU should call schedule() at its next chance.
-  [[nodiscard]] bool need_resched() const noexcept;
-  void set_need_resched() noexcept;
+  [[nodiscard]] bool need_resched() const noexcept { return need_resched_; }
+  void set_need_resched() noexcept { need_resched_ = true; }
 
   // ns of CPU time until the running task's request ends, 0 when overdue; for a one-shot timer.
   // UINT64_MAX when nobody runs or nobody else waits.
   [[nodiscard]] std::uint64_t time_to_request_end() const noexcept;
 
-  // Who would be picked now, no time passing; may name a delayed task. nullptr: queue empty.
+  // Who would be picked now, no time passing; may name a delayed task. nullptr: the queue is empty,
+  // or sums wrapped so far that nobody is eligible (schedule() then takes the first in order).
   [[nodiscard]] const task* peek() noexcept;
   [[nodiscard]] const task* buddy() const noexcept;
 
   // Tasks on the queue without and with the delayed ones (running included in both).
-  [[nodiscard]] std::uint32_t nr_runnable() const noexcept;
-  [[nodiscard]] std::uint32_t nr_queued() const noexcept;
-  [[nodiscard]] std::uint32_t nr_delayed() const noexcept;
+  [[nodiscard]] std::uint32_t nr_runnable() const noexcept {
+    return queue_.nr_queued() - nr_delayed_;
+  }
+  [[nodiscard]] std::uint32_t nr_queued() const noexcept { return queue_.nr_queued(); }
+  [[nodiscard]] std::uint32_t nr_delayed() const noexcept { return nr_delayed_; }
 
   // Times at which sums wrapped and the answer is ours, not the reference's.
-  [[nodiscard]] std::uint64_t anomalies() const noexcept;
+  [[nodiscard]] std::uint64_t anomalies() const noexcept { return queue_.anomalies(); }
 
-  [[nodiscard]] const run_queue& queue() const noexcept;
+  [[nodiscard]] const run_queue& queue() const noexcept { return queue_; }
   // Where virtual time starts; 2^64 - 2^20 otherwise. Requires: the class is empty.
-  void start_at(std::uint64_t reference) noexcept;
+  void start_at(std::uint64_t reference) noexcept { queue_.start_at(reference); }
 
-  void set_decision_hook(decision_hook hook, void* context) noexcept;
+  void set_decision_hook(decision_hook hook, void* context) noexcept {
+    hook_ = hook;
+    hook_context_ = context;
+  }
+
+ private:
+  struct interrupted {  // what a task was doing when a change of its attributes took it out
+    bool queued;
+    bool running;
+  };
+
+  void tell(decision what, const entity& who) const noexcept {
+    if (hook_ != nullptr) hook_(hook_context_, what, who);
+  }
+  void reschedule(decision why, const entity& who) noexcept;
+  void account_running(std::uint64_t now_ns) noexcept;
+  void enqueue(task& t, placement how, std::uint64_t now_ns) noexcept;
+  void leave_for_good(task& t) noexcept;
+  void complete_delayed(task& t, std::uint64_t now_ns) noexcept;
+  void check_preemption(task& woken, bool may_nominate, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool shorter_request_wins(const task& woken, const task& running) const noexcept;
+  void nominate(task& t) noexcept;
+  [[nodiscard]] interrupted take_out(task& t, std::uint64_t now_ns) noexcept;
+  void put_back(task& t, interrupted was, std::uint64_t now_ns) noexcept;
+  void apply_weight(task& t) noexcept;
+  void apply_slice(task& t, std::uint64_t slice_ns) const noexcept;
+  void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
+
+  run_queue queue_;
+  const eevdf_config* config_;
+  timeline_storage* storage_;
+  decision_hook hook_ = nullptr;
+  void* hook_context_ = nullptr;
+  std::uint32_t nr_delayed_ = 0;
+  bool need_resched_ = false;
+  bool higher_class_runs_ = false;
 };
 
 }  // namespace vlag
