@@ -23,9 +23,11 @@ wide nearest(wide v, wide where) {
 
 wide small(std::uint64_t weight) { return std::max<wide>(2, weight / 1024); }
 
+wide inverse_of_small(wide s) { return std::max<wide>(1, (two_32 - 1) / s); }
+
 void set_table_weight(model_task& t) {
   t.weight = t.idle() ? 3 * 1024 : weight_of_nice(t.static_nice).full;
-  t.weight_of_table = true;
+  t.inverse = t.idle() ? 1431655765 : weight_of_nice(t.static_nice).inverse;
 }
 
 }  // namespace
@@ -88,8 +90,7 @@ void cfs_model::check_range() {
 
 wide cfs_model::virtual_time(std::uint64_t ns, const model_task& t) const {
   if (t.weight == 1024 * 1024) return ns;
-  const wide s = small(t.weight);
-  const wide inverse = t.weight_of_table ? (two_32 + s / 2) / s : (two_32 - 1) / s;
+  const wide inverse = t.inverse != 0 ? t.inverse : inverse_of_small(small(t.weight));
   return wide{ns} * 1024 * inverse / two_32;
 }
 
@@ -98,12 +99,12 @@ std::uint64_t cfs_model::slice(const model_task& t) const {
   wide share = config_->latency_ns;
   if (n > config_->nr_latency) share = wide{n} * config_->min_granularity_ns;
   const wide whole = small(load() + (t.queued ? 0 : t.weight));
-  share = share * small(t.weight) * ((two_32 - 1) / whole) / two_32;
+  share = share * small(t.weight) * inverse_of_small(whole) / two_32;
   if (on(feature::base_slice)) {
     const bool only_idle = nr_queued() > 0 && nr_queued() == nr_idle();
     const bool small_floor = t.idle() && !only_idle;
-    share = std::max<wide>(share, small_floor ? config_->idle_min_granularity_ns
-                                              : config_->min_granularity_ns);
+    share = std::max<wide>(
+        share, small_floor ? config_->idle_min_granularity_ns : config_->min_granularity_ns);
   }
   return static_cast<std::uint64_t>(share);
 }
@@ -121,9 +122,8 @@ std::uint32_t cfs_model::pick() const {
   std::vector<std::uint32_t> all = order;
   // The running task stands before the first one that it is strictly before.
   if (c != nullptr) {
-    const auto place = std::find_if(all.begin(), all.end(), [&](std::uint32_t id) {
-      return c->vruntime < get(id).vruntime;
-    });
+    const auto place = std::find_if(
+        all.begin(), all.end(), [&](std::uint32_t id) { return c->vruntime < get(id).vruntime; });
     all.insert(place, c->id);
   }
   const model_task& left = get(all[0]);
@@ -169,7 +169,8 @@ void cfs_model::place(model_task& t, bool fresh, std::uint64_t now) {
     x -= credit;
   }
   constexpr std::uint64_t days_104 = std::uint64_t{1} << 53;
-  const bool long_sleeper = t.exec_start != 0 && now > t.exec_start && now - t.exec_start > days_104;
+  const bool long_sleeper =
+      t.exec_start != 0 && now > t.exec_start && now - t.exec_start > days_104;
   t.vruntime = long_sleeper ? x : std::max(nearest(t.vruntime, x), x);
 }
 
@@ -359,8 +360,7 @@ void cfs_model::set_nice(std::uint32_t id, int nice, std::uint64_t now) {
   priority_changed(t, old_nice, now);
 }
 
-bool cfs_model::set_attributes(std::uint32_t id, sched_policy policy, int nice,
-                               std::uint64_t now) {
+bool cfs_model::set_attributes(std::uint32_t id, sched_policy policy, int nice, std::uint64_t now) {
   model_task& t = at(id);
   if (policy == t.policy && (t.idle() || nice == t.static_nice)) return false;
   const int old_nice = t.prio_nice;
@@ -374,7 +374,7 @@ void cfs_model::reweight(std::uint32_t id, std::uint64_t weight, std::uint64_t n
   model_task& t = at(id);
   if (t.queued && t.id == current) charge(now);
   t.weight = weight;
-  t.weight_of_table = false;
+  t.inverse = 0;
 }
 
 }  // namespace vlag

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What cfs_class must do, written down a second time and as plainly as possible: one list of tasks,
-// every sum and every order found by looking at all of them, vruntimes as 128-bit integers that never
-// wrap. Shares no arithmetic with the class; only the table of nice weights is the same.
+// every sum and every order found by looking at all of them, vruntimes as 128-bit integers that
+// never wrap. Shares no arithmetic with the class; only the table of nice weights and inverses is
+// the same.
 //
-// Virtual times are only comparable within 2^63 of each other; comparable() tells whether they were,
-// at every step so far.
+// Virtual times are only comparable within 2^63 of each other; comparable() tells whether they
+// were, at every step so far.
 #pragma once
 
 #include "vlag/entity.hpp"
@@ -26,7 +27,7 @@ struct model_task {
   int static_nice = 0;
   int prio_nice = 0;
   std::uint64_t weight = 0;
-  bool weight_of_table = true;
+  std::uint64_t inverse = 0;  // of the table; 0: not known
   wide vruntime = 0;
   std::uint64_t exec_start = 0;
   std::uint64_t sum_exec = 0;

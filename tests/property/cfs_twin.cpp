@@ -10,9 +10,9 @@ namespace vlag {
 namespace {
 
 constexpr std::array<const char*, action_count> action_names = {
-    "run",      "advance",  "tick",     "schedule",       "block",    "exit",
-    "wake",     "wake_queued", "yield", "yield_to",       "set_nice", "set_attributes",
-    "reweight", "fork",     "remove",   "higher_class",   "set_need_resched"};
+    "run",      "advance",     "tick",   "schedule",     "block",           "exit",
+    "wake",     "wake_queued", "yield",  "yield_to",     "set_nice",        "set_attributes",
+    "reweight", "fork",        "remove", "higher_class", "set_need_resched"};
 
 std::unique_ptr<std::byte[], void (*)(void*)> aligned_bytes(std::size_t bytes) {
   return {static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64)), &std::free};
@@ -25,9 +25,9 @@ std::uint32_t id_of(const task* t) { return t == nullptr ? 0 : t->id; }
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const step& s) {
-  return out << action_names[static_cast<std::size_t>(s.what)] << "(who " << s.who << ", ns " << s.ns
-             << ", nice " << s.nice << ", policy " << static_cast<int>(s.policy) << ", weight "
-             << s.weight << ")";
+  return out << action_names[static_cast<std::size_t>(s.what)] << "(who " << s.who << ", ns "
+             << s.ns << ", nice " << s.nice << ", policy " << static_cast<int>(s.policy)
+             << ", weight " << s.weight << ")";
 }
 
 cfs_twin::cfs_twin(const cfs_config& config, std::uint64_t min_vruntime, std::uint64_t start_ns)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cfs_class and cfs_model side by side, driven by the same steps; the whole state of both is compared
-// after every operation. A step that makes no sense where it stands is left out, so any sequence of
-// steps is a valid one and can be shrunk.
+// cfs_class and cfs_model side by side, driven by the same steps; the whole state of both is
+// compared after every operation. A step that makes no sense where it stands is left out, so any
+// sequence of steps is a valid one and can be shrunk.
 #pragma once
 
 #include "property/cfs_model.hpp"
@@ -59,8 +59,8 @@ class cfs_twin {
 
   cfs_twin(const cfs_config& config, std::uint64_t min_vruntime, std::uint64_t start_ns);
 
-  // Without a parent, a child's vruntime starts at this distance from min_vruntime rather than at the
-  // number 0 (in the class only; for streams that do not compare with the model).
+  // Without a parent, a child's vruntime starts at this distance from min_vruntime rather than at
+  // the number 0 (in the class only; for streams that do not compare with the model).
   void place_orphans_at(std::uint64_t distance) { orphan_distance_ = distance; }
   void compare_after_each(bool on) { comparing_ = on; }
 
