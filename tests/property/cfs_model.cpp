@@ -4,6 +4,8 @@
 #include "vlag/weight.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace vlag {
 namespace {
@@ -36,11 +38,14 @@ cfs_model::cfs_model(const cfs_config& config, std::uint64_t start)
     : min_vruntime(start), config_(&config) {}
 
 model_task& cfs_model::at(std::uint32_t id) {
-  return *std::find_if(tasks.begin(), tasks.end(), [&](const auto& t) { return t.id == id; });
+  const auto found =
+      std::find_if(tasks.begin(), tasks.end(), [&](const auto& t) { return t.id == id; });
+  if (found == tasks.end()) throw std::logic_error("the model has no task " + std::to_string(id));
+  return *found;
 }
 
 const model_task& cfs_model::get(std::uint32_t id) const {
-  return *std::find_if(tasks.begin(), tasks.end(), [&](const auto& t) { return t.id == id; });
+  return const_cast<cfs_model*>(this)->at(id);
 }
 
 const model_task* cfs_model::running() const {
@@ -107,6 +112,12 @@ std::uint64_t cfs_model::slice(const model_task& t) const {
         share, small_floor ? config_->idle_min_granularity_ns : config_->min_granularity_ns);
   }
   return static_cast<std::uint64_t>(share);
+}
+
+std::uint64_t cfs_model::time_to_request_end() const {
+  if (running() == nullptr || waiting().empty()) return UINT64_MAX;
+  const wide left = wide{slice(get(current))} - get(current).sum_exec + get(current).prev_sum_exec;
+  return static_cast<std::uint64_t>(std::max<wide>(0, left));
 }
 
 int cfs_model::gap(const model_task& ahead, const model_task& behind) const {

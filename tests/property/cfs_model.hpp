@@ -60,6 +60,7 @@ class cfs_model {
   bool set_attributes(std::uint32_t id, sched_policy policy, int nice, std::uint64_t now);
   void reweight(std::uint32_t id, std::uint64_t weight, std::uint64_t now);
   void set_need_resched() { resched = true; }
+  void set_vruntime(std::uint32_t id, wide vruntime) { at(id).vruntime = vruntime; }
 
   // The state. Ids; 0: none.
   std::vector<model_task> tasks;  // by id, ascending
@@ -74,6 +75,7 @@ class cfs_model {
   [[nodiscard]] std::uint32_t nr_queued() const;
   [[nodiscard]] std::uint32_t nr_idle() const;
   [[nodiscard]] std::uint64_t slice(const model_task& t) const;
+  [[nodiscard]] std::uint64_t time_to_request_end() const;
   [[nodiscard]] std::vector<std::uint32_t> waiting() const;  // in order
   [[nodiscard]] std::uint32_t pick() const;
   [[nodiscard]] const model_task& get(std::uint32_t id) const;

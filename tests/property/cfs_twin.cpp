@@ -65,6 +65,7 @@ task* cfs_twin::choose(const step& s) const {
 }
 
 bool cfs_twin::apply(const step& s) {
+  if (!difference_.empty()) return false;
   task* const running = fast_.current();
   switch (s.what) {
     case action::run:
@@ -171,8 +172,7 @@ void cfs_twin::on_task(const step& s, task& t) {
       const std::uint32_t id = t.id;
       fast_.remove(t, now_);
       model_.remove(id, now_);
-      tasks_[id].reset();
-      --count_;
+      forget(id);
       break;
     }
     default:
@@ -191,8 +191,11 @@ void cfs_twin::fork(const step& s) {
   set_initial_attributes(child, s.policy, s.nice);
   const bool orphan = fast_.current() == nullptr;
   same("fork", "room", id, fast_.place_new(child, now_), true);
-  if (orphan && orphan_distance_ != 0) child.vruntime = orphan_distance_;
   model_.place_new(id, s.policy, s.nice, now_);
+  if (orphan && orphan_distance_ != 0) {
+    child.vruntime = orphan_distance_;
+    model_.set_vruntime(id, orphan_distance_);
+  }
   compare("place_new");
   now_ += s.ns;
   fast_.enqueue_new(child, now_);
@@ -207,9 +210,14 @@ void cfs_twin::exit() {
   compare("exit");
   schedule();
   model_.remove(id, now_);
+  forget(id);
+  compare("exit");
+}
+
+void cfs_twin::forget(std::uint32_t id) {
   tasks_[id].reset();
   --count_;
-  compare("exit");
+  same("leaving", "free places", 0, storage_.free_places(), max_tasks - count_);
 }
 
 void cfs_twin::schedule() {
@@ -244,6 +252,7 @@ void cfs_twin::compare(const char* where) {
   same(where, "load", 0, fast_.load(), model_.load());
   same(where, "min_vruntime", 0, fast_.min_vruntime(), model_.min_vruntime);
   same(where, "anomalies", 0, fast_.anomalies(), 0U);
+  same(where, "time_to_request_end", 0, fast_.time_to_request_end(), model_.time_to_request_end());
 
   std::vector<std::uint32_t> order;
   fast_.waiting().for_each(

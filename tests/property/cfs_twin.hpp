@@ -60,7 +60,7 @@ class cfs_twin {
   cfs_twin(const cfs_config& config, std::uint64_t min_vruntime, std::uint64_t start_ns);
 
   // Without a parent, a child's vruntime starts at this distance from min_vruntime rather than at
-  // the number 0 (in the class only; for streams that do not compare with the model).
+  // the number 0.
   void place_orphans_at(std::uint64_t distance) { orphan_distance_ = distance; }
   void compare_after_each(bool on) { comparing_ = on; }
 
@@ -82,6 +82,7 @@ class cfs_twin {
   void on_task(const step& s, task& t);
   void fork(const step& s);
   void exit();
+  void forget(std::uint32_t id);
   void schedule();
   template <typename A, typename B>
   void same(const char* where, const char* field, std::uint32_t id, A fast, B exact);
