@@ -664,11 +664,9 @@ TEST(eevdf_sums, where_they_wrapped_and_nobody_is_eligible_the_first_runs) {
   cpu.schedule();
   task& owed = cpu.fork(0, 100 * ms);
   cpu.run(40'000 * ms);
-  while (cpu.schedule() != &owed) cpu.run(10 * ms);
-  cpu.block();
-  ASSERT_EQ(owed.vlag, static_cast<std::int64_t>(200 * ms));
+  ASSERT_NE(cpu.schedule(), &owed);
+  ASSERT_GT(cpu.fair.queue().lag(owed), static_cast<std::int64_t>(200 * ms));  // it is cut to that
   cpu.fair.reweight(owed, 2, cpu.now);
-  cpu.wake(owed);
   ASSERT_EQ(cpu.fair.peek(), nullptr);
   const std::uint64_t counted = cpu.fair.anomalies();
   EXPECT_EQ(cpu.schedule(), &owed);
