@@ -6,15 +6,22 @@ RECORDING := tests/data/traces/6.1-dspin-1cpu
 VLAG := build/vlag
 SOURCES = git ls-files '*.cpp' '*.hpp'
 
-.PHONY: build run test bench fidelity format format-check lint clean
+.PHONY: build command configure run test bench fidelity format format-check lint clean
 
-build:
+# All of it: command, tests, benchmarks.
+build: configure
+	@cmake --build --preset release -j $(JOBS)
+
+# The command alone, which is what a first look needs.
+command: configure
+	@cmake --build --preset release -j $(JOBS) --target vlag
+
+configure:
 	@scripts/setup
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release -j $(JOBS)
 	@ln -sfn release/apps/vlag/vlag build/vlag
 
-run: build
+run: command
 	@mkdir -p out
 	$(VLAG) replay $(RECORDING).trace.xz --attrs $(RECORDING).json --policy linux-6.1 \
 	  --policy linux-6.12 --policy linux-6.12,frame.slice=0.1ms --json out/6.1-dspin.json

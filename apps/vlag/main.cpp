@@ -7,11 +7,13 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "commands.hpp"
 #include "input/input_error.hpp"
 #include "input/text.hpp"
+#include "verify.hpp"
 
 namespace {
 
@@ -70,6 +72,7 @@ int run(int argc, char** argv) {
   app.footer("Exit code: 0 done, 1 a check said no, 2 bad usage or input, 3 internal fault.");
   int exit_code = 0;
   vlag::add_replay_command(app, exit_code);
+  vlag::add_verify_command(app, exit_code);
   vlag::add_profiles_command(app, exit_code);
   vlag::add_features_command(app, exit_code);
   try {

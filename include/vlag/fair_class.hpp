@@ -127,6 +127,9 @@ class fair_class {
   [[nodiscard]] std::uint32_t nr_queued() const noexcept { return queue_.nr_queued(); }
   [[nodiscard]] std::uint32_t nr_delayed() const noexcept { return nr_delayed_; }
 
+  // The shortest slice on the queue, running one included; UINT64_MAX when it is empty.
+  [[nodiscard]] std::uint64_t min_slice() noexcept { return queue_.min_slice(); }
+
   // Times at which sums wrapped and the answer is ours, not the reference's.
   [[nodiscard]] std::uint64_t anomalies() const noexcept { return queue_.anomalies(); }
 

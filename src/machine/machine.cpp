@@ -539,7 +539,8 @@ void machine::request_switch(cpu& c, std::uint64_t delay_ns) {
 }
 
 std::uint64_t machine::clock_for_schedule(cpu& c) const {
-  return c.skip_clock_update ? c.clock_ns : std::max(c.clock_ns, clock(now_));
+  if (c.skip_clock_update) return c.clock_ns;
+  return std::max(c.clock_ns, clock(now_) - config_.switch_clock_lead_ns);
 }
 
 void machine::schedule(cpu& c) {
@@ -625,8 +626,24 @@ void machine::switch_in(cpu& c, sim_task& t) {
   if (c.tick_at_ns == never_ns) c.tick_at_ns = next_tick_after(now_);
 }
 
+void machine::reset_figures() {
+  measured_from_ = now_;
+  for (sim_task& t : tasks_) {
+    task_figures fresh;
+    fresh.pid = t.figures.pid;
+    fresh.name = std::move(t.figures.name);
+    fresh.in_fair_class = t.figures.in_fair_class;
+    t.figures = std::move(fresh);
+    t.wait_counts = false;
+    t.switched_in_ns = now_;
+    if (t.state == task_state::blocked) t.blocked_since_ns = now_;
+  }
+  for (auto& c : cpus_) c->figures = {};
+}
+
 run_figures machine::figures() const {
   run_figures result;
+  result.from_ns = measured_from_;
   result.to_ns = now_;
   for (const sim_task& t : tasks_) {
     result.tasks.push_back(t.figures);
@@ -638,7 +655,7 @@ run_figures machine::figures() const {
   for (const auto& c : cpus_) {
     cpu_figures f = c->figures;
     if (c->current != nullptr) f.busy_ns += now_ - c->current->switched_in_ns;
-    f.idle_ns = now_ - f.busy_ns;
+    f.idle_ns = now_ - measured_from_ - f.busy_ns;
     result.cpus.push_back(f);
     anomalies += c->fair->anomalies();
   }

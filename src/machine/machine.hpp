@@ -48,6 +48,9 @@ struct machine_config {
   std::uint64_t tick_switch_delay_ns = 0;  // after a tick
   std::uint64_t poll_switch_delay_ns = 0;  // after reading the CPU clock
 
+  // A switch reads its clock that long before it is seen to happen.
+  std::uint64_t switch_clock_lead_ns = 0;
+
   // Time that is lost to the task that runs.
   std::uint64_t switch_cost_ns = 0;  // to the incoming task
   std::uint64_t wakeup_cost_ns = 0;  // to the waker
@@ -127,8 +130,10 @@ class machine {
   [[nodiscard]] std::uint32_t livelocked() const noexcept { return livelocked_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
-  // Figures from time 0 to now.
+  // Figures from time 0, or the last reset, to now.
   [[nodiscard]] run_figures figures() const;
+  // Starts measuring anew. Waits that are under way do not count.
+  void reset_figures();
 
  private:
   struct sim_task;
@@ -178,6 +183,7 @@ class machine {
   timer_queue timers_;
   machine_observer* observer_ = nullptr;
   std::uint64_t now_ = 0;
+  std::uint64_t measured_from_ = 0;
   std::uint64_t random_state_ = 0;
   std::uint64_t events_ = 0;
   std::uint64_t last_milestone_ns_ = 0;

@@ -151,8 +151,8 @@ bool take_short_task(scanner& scan, std::int32_t& pid, std::int32_t& prio) noexc
   return scan.take_number(pid) && scan.take(" [") && scan.take_number(prio) && scan.take(']');
 }
 
-// "A:1 [120] S ==> B:2 [120]". A name can hold ":1 [1] R ==> ": of several readings the one with
-// names of possible length and with the previous task's pid in front of the line is right.
+// "A:1 [120] S ==> B:2 [120]". A name can hold ":1 [1] R ==> ": of several readings the first with
+// the previous task's pid in front of the line and a next name of possible length is right.
 bool read_short_switch(scanner scan, event& out, event_texts& texts) noexcept {
   const std::string_view text = scan.rest();
   bool found = false;
@@ -169,8 +169,7 @@ bool read_short_switch(scanner scan, event& out, event_texts& texts) noexcept {
       return take_short_task(s, candidate.other_pid, candidate.other_prio) && only_spaces_left(s);
     });
     if (!right) continue;
-    const bool sure = candidate.pid == out.context_pid && names.comm.size() <= longest_comm &&
-                      names.other_comm.size() <= longest_comm;
+    const bool sure = candidate.pid == out.context_pid && names.other_comm.size() <= longest_comm;
     if (found && !sure) continue;
     found = true;
     texts = names;

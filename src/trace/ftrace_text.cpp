@@ -16,7 +16,7 @@ namespace vlag::trace {
 namespace {
 
 constexpr std::uint64_t lines_until_doubt = 1000;
-constexpr std::uint64_t lines_between_reports = std::uint64_t{1} << 16;
+constexpr std::uint64_t lines_between_reports = std::uint64_t{1} << 14;
 constexpr std::size_t most_shown = 5;
 constexpr std::size_t most_other_names = 64;
 
@@ -68,7 +68,7 @@ class text_reading {
     std::string_view line;
     while (lines_.next(line)) {
       if (lines_.last_line_was_cut()) {
-        if (!is_no_event(line)) note("cut last line", "the file ends within it; not read");
+        read_cut_line(line);
       } else {
         read_line(line);
       }
@@ -91,6 +91,12 @@ class text_reading {
     }
   }
 
+  // A number may be cut and still read well, so the line is not trusted.
+  void read_cut_line(std::string_view line) {
+    if (is_no_event(line)) return;
+    note("cut last line", [] { return "the file ends within it; not read"; });
+  }
+
   void read_event(const line_head& head) {
     event entry;
     event_texts texts;
@@ -103,7 +109,8 @@ class text_reading {
         count_other(head.event);
         break;
       case line_kind::malformed:
-        note("malformed event", fmt::format("{} whose arguments make no sense", head.event));
+        note("malformed event",
+             [&head] { return fmt::format("{} whose arguments make no sense", head.event); });
         break;
     }
   }
@@ -131,12 +138,8 @@ class text_reading {
       return;
     }
     disordered_ = true;
-    const std::uint64_t back = latest_ns_ - time_ns;
-    if (note_is_shown("out of order")) {
-      note("out of order", fmt::format("{} ns earlier than a line above it", back));
-    } else {
-      note("out of order", {});
-    }
+    note("out of order",
+         [&] { return fmt::format("{} ns earlier than a line above it", latest_ns_ - time_ns); });
   }
 
   void count_other(std::string_view name) {
@@ -159,34 +162,28 @@ class text_reading {
     std::uint64_t lost = 0;
     if (read_loss(line, cpu, lost)) {
       out_.lost_events += lost;
-      note("lost events", lost > 0 ? fmt::format("CPU {} lost {} events", cpu, lost)
-                                   : fmt::format("CPU {} lost events, how many is unknown", cpu));
+      note("lost events", [cpu, lost] {
+        return lost > 0 ? fmt::format("CPU {} lost {} events", cpu, lost)
+                        : fmt::format("CPU {} lost events, how many is unknown", cpu);
+      });
     } else if (!is_no_event(line)) {
       ++malformed_;
-      note("malformed line", "not of the form \"comm-pid [cpu] flags time: event: arguments\"");
+      note("malformed line",
+           [] { return "not of the form \"comm-pid [cpu] flags time: event: arguments\""; });
     }
   }
 
-  anomaly* find_anomaly(std::string_view kind) {
-    const auto found = std::find_if(out_.anomalies.begin(), out_.anomalies.end(),
-                                    [kind](const anomaly& a) { return a.kind == kind; });
-    return found == out_.anomalies.end() ? nullptr : &*found;
-  }
-
-  bool note_is_shown(std::string_view kind) {
-    const anomaly* known = find_anomaly(kind);
-    return known == nullptr || known->first.size() < most_shown;
-  }
-
-  void note(std::string_view kind, std::string_view what) {
-    anomaly* entry = find_anomaly(kind);
-    if (entry == nullptr) {
-      out_.anomalies.push_back({std::string(kind), 0, {}});
-      entry = &out_.anomalies.back();
+  // `what` gives the text, which only the first few need.
+  template <typename text_of>
+  void note(std::string_view kind, const text_of& what) {
+    auto entry = std::find_if(out_.anomalies.begin(), out_.anomalies.end(),
+                              [kind](const anomaly& a) { return a.kind == kind; });
+    if (entry == out_.anomalies.end()) {
+      entry = out_.anomalies.insert(entry, {std::string(kind), 0, {}});
     }
     ++entry->count;
     if (entry->first.size() < most_shown) {
-      entry->first.push_back(fmt::format("line {}: {}", lines_.line_number(), what));
+      entry->first.push_back(fmt::format("line {}: {}", lines_.line_number(), what()));
     }
   }
 

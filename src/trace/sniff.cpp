@@ -124,6 +124,22 @@ bool is_perf_script(std::string_view line) {
   return false;
 }
 
+// "bash-12 [000] d..2. 123456789: sched_switch: …": a clock that counts ticks, not seconds.
+bool has_counting_clock(std::string_view line) {
+  const std::size_t at = line.find(" [");
+  if (at == std::string_view::npos) return false;
+  scanner scan(line.substr(at + 2));
+  std::uint64_t number = 0;
+  if (!scan.take_number(number) || !scan.take("] ")) return false;
+  scan.skip_spaces();
+  if (!scan.take_number(number)) {
+    static_cast<void>(scan.take_word());
+    scan.skip_spaces();
+    if (!scan.take_number(number)) return false;
+  }
+  return scan.take(": ");
+}
+
 bool is_kernel_log(std::string_view line) {
   scanner scan(line);
   std::uint64_t number = 0;
@@ -155,6 +171,13 @@ std::string_view describe_text(std::string_view head) {
   const std::vector<std::string_view> lines = whole_lines(text);
   if (std::any_of(lines.begin(), lines.end(), is_perf_script)) {
     return "the output of perf script (this version does not read it)";
+  }
+  if (text.find(" latency trace v") != std::string_view::npos) {
+    return "ftrace text in the latency format (write 0 to options/latency-format and record again)";
+  }
+  if (std::any_of(lines.begin(), lines.end(), has_counting_clock)) {
+    return "ftrace text with a clock that does not count seconds (write mono to trace_clock and "
+           "record again)";
   }
   if (is_kernel_log(lines.front())) return "a kernel log";
   if (text.starts_with("Sched Debug Version")) return "the kernel's scheduler debug file";

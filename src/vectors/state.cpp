@@ -21,13 +21,15 @@ cell read_cell(const json_line& line, const json_node& n, std::string_view what)
   return {n.magnitude, n.negative, false, true};
 }
 
+// List entries in the one line that names the difference; the whole is in the states below it.
+constexpr std::size_t most_entries = 20;
+
 std::string joined(const std::vector<cell>& list) {
   std::string out = "[";
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i != 0) out += ',';
-    out += shown(list[i]);
+  for (std::size_t i = 0; i < list.size() && i < most_entries; ++i) {
+    out += fmt::format("{}{}", i == 0 ? "" : ",", shown(list[i]));
   }
-  return out + "]";
+  return out + (list.size() > most_entries ? ",...]" : "]");
 }
 
 bool lists_match(const std::vector<cell>& expected, const std::vector<cell>& got) {

@@ -27,6 +27,13 @@ fit fit_period(const std::vector<std::uint64_t>& times, std::uint64_t period) {
   return result;
 }
 
+bool takes_next_multiple(const std::vector<external_wake>& wakes, std::uint64_t period,
+                         std::uint64_t allowed) {
+  return std::all_of(wakes.begin() + 1, wakes.end(), [&](const external_wake& wake) {
+    return wake.woken_ns - wake.blocked_ns <= period + 2 * allowed;
+  });
+}
+
 }  // namespace
 
 std::optional<wake_period> find_period(const std::vector<external_wake>& wakes) {
@@ -57,7 +64,7 @@ std::optional<wake_period> find_period(const std::vector<external_wake>& wakes) 
   const std::uint64_t allowed = std::min(period / 100, max_error_ns);
   if (fit_period(times, period).worst_ns > allowed) return std::nullopt;
   if (longest_sleep - shortest_sleep <= 2 * allowed) return std::nullopt;
-  return wake_period{period, times.front()};
+  return wake_period{period, times.front(), takes_next_multiple(wakes, period, allowed)};
 }
 
 }  // namespace vlag

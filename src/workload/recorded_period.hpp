@@ -20,6 +20,9 @@ struct external_wake {
 struct wake_period {
   std::uint64_t period_ns = 0;
   std::uint64_t first_ns = 0;  // a moment of the period
+  // Each sleep ended at the first multiple after it began: the task sleeps to the next period. Else
+  // it picks its multiples itself.
+  bool takes_next = true;
 };
 
 // Periodic: at least 8 wake-ups, each within 1 % of the period (and 200 us) of a multiple of it,

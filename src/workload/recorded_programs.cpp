@@ -24,6 +24,10 @@ using trace::event_kind;
 // Kernel priorities below are real-time: 99 minus the real-time priority.
 constexpr std::int32_t lowest_fair_prio = 100;
 
+// What precedes the window is replayed too, up to that much, so that queues are in the state that
+// they were in.
+constexpr std::uint64_t max_warm_up_ns = 1'000'000'000;
+
 enum class seen_state : std::uint8_t { unknown, running, runnable, blocked, gone };
 
 // An edge of a segment that may turn out to be endless: where its operations are, and how long the
@@ -85,9 +89,11 @@ class program_builder {
   traced_task& task_of(std::int32_t pid);
   void name_task(traced_task& t, std::uint32_t comm, std::int32_t prio, std::uint64_t at_ns);
   void open_window();
+  void begin_measuring();
   void on_switch(const event& e);
   void switch_out(traced_task& t, const event& e);
   void switch_in(traced_task& t, const event& e);
+  void measure_run(traced_task& t, std::uint64_t until_ns);
   void on_wakeup(const event& e);
   void on_new_task(const event& e);
   void close_window();
@@ -109,23 +115,29 @@ class program_builder {
   const trace::recording& recording_;
   const recorded_attributes& attributes_;
   const replay_options& options_;
-  recorded_span span_;
+  recorded_span span_;  // from which programs are built: the window and what leads up to it
+  std::uint64_t measured_from_ns_ = 0;
   recorded_machine machine_;
   std::deque<traced_task> tasks_;                           // references stay good while it grows
   std::unordered_map<std::int32_t, std::uint32_t> latest_;  // pid -> task; never iterated
   std::vector<cpu_figures> cpus_;
   std::map<std::string, std::uint64_t> anomalies_;
   bool open_ = false;
+  bool measuring_ = false;
 };
 
 recorded_programs program_builder::build() {
-  span_ = find_window(recording_, options_.window);
+  const recorded_span window = find_window(recording_, options_.window);
+  const std::uint64_t first = recording_.events.front().time_ns;
+  span_ = {window.from_ns - std::min(window.from_ns - first, max_warm_up_ns), window.to_ns};
+  measured_from_ns_ = window.from_ns;
   machine_.cpus = recording_.cpus;
   machine_.tick_ns = (1'000'000'000 + attributes_.hz / 2) / attributes_.hz;
   infer_ticks(recording_, span_, machine_);
   cpus_.resize(machine_.cpus);
   for (const event& e : recording_.events) {
     if (!open_ && e.time_ns >= span_.from_ns) open_window();
+    if (!measuring_ && e.time_ns >= measured_from_ns_) begin_measuring();
     if (e.time_ns > span_.to_ns) break;
     switch (e.kind) {
       case event_kind::sched_switch:
@@ -189,6 +201,16 @@ void program_builder::open_window() {
   }
 }
 
+void program_builder::begin_measuring() {
+  measuring_ = true;
+  for (traced_task& t : tasks_) {
+    t.figures = {};
+    t.figures.pid = t.pid;
+    t.wait_counts = false;
+  }
+  cpus_.assign(machine_.cpus, {});
+}
+
 std::uint64_t program_builder::tick_index(std::uint64_t at_ns) const {
   const std::uint64_t relative = at_ns - span_.from_ns;
   return (relative + machine_.tick_ns - machine_.tick_phase_ns) / machine_.tick_ns;
@@ -227,7 +249,7 @@ void program_builder::flush_work(traced_task& t, std::uint64_t at_ns) {
 }
 
 void program_builder::on_switch(const event& e) {
-  if (open_) ++cpus_.at(e.cpu).switches;
+  if (measuring_) ++cpus_.at(e.cpu).switches;
   if (e.pid != 0) {
     traced_task& previous = task_of(e.pid);
     name_task(previous, e.comm, e.prio, e.time_ns);
@@ -257,25 +279,23 @@ void program_builder::switch_out(traced_task& t, const event& e) {
   }
   if (open_) {
     t.in_window = true;
-    const std::uint64_t ran = e.time_ns - t.switched_in_ns;
-    t.consumed_ns += ran;
-    t.figures.cpu_ns += ran;
-    cpus_.at(e.cpu).busy_ns += ran;
+    t.consumed_ns += e.time_ns - t.switched_in_ns;
     t.unflushed_ns += e.time_ns - t.run_start_ns;
   }
+  if (measuring_) measure_run(t, e.time_ns);
   if (e.prev_state.runnable()) {
     t.state = seen_state::runnable;
     t.waiting_since_ns = e.time_ns;
     t.wait_by_wakeup = false;
-    t.wait_counts = open_;
-    if (open_) ++t.figures.involuntary;
+    t.wait_counts = measuring_;
+    if (measuring_) ++t.figures.involuntary;
     return;
   }
   const bool gone = e.prev_state.letter == 'X' || e.prev_state.letter == 'Z';
   t.state = gone ? seen_state::gone : seen_state::blocked;
   t.blocked_ns = e.time_ns;
   if (!open_) return;
-  ++t.figures.voluntary;
+  if (measuring_) ++t.figures.voluntary;
   flush_work(t, e.time_ns);
   t.longest_segment_ns = std::max(t.longest_segment_ns, t.segment_ns);
   t.segment_edges.clear();
@@ -285,6 +305,12 @@ void program_builder::switch_out(traced_task& t, const event& e) {
     t.steps.push_back({op_kind::exit, 0, 0});
     latest_.erase(t.pid);
   }
+}
+
+void program_builder::measure_run(traced_task& t, std::uint64_t until_ns) {
+  const std::uint64_t ran = until_ns - std::max(t.switched_in_ns, measured_from_ns_);
+  t.figures.cpu_ns += ran;
+  cpus_.at(t.cpu).busy_ns += ran;
 }
 
 void program_builder::begin_segment(traced_task& t, std::uint64_t at_ns) {
@@ -301,7 +327,7 @@ void program_builder::switch_in(traced_task& t, const event& e) {
       if (t.state == seen_state::blocked) {
         add_external_sleep(t, e);
         begin_segment(t, e.time_ns);
-        ++t.figures.wakeups;
+        if (measuring_) ++t.figures.wakeups;
       }
     }
     t.wait_counts = false;
@@ -310,8 +336,8 @@ void program_builder::switch_in(traced_task& t, const event& e) {
     t.start_order_ns = 1;
     t.first_cpu = e.cpu;
   }
-  if (open_) {
-    t.in_window = true;
+  if (open_) t.in_window = true;
+  if (measuring_) {
     ++t.figures.switches_in;
     if (t.state == seen_state::runnable && t.wait_counts) {
       const std::uint64_t waited = e.time_ns - t.waiting_since_ns;
@@ -335,6 +361,13 @@ traced_task* program_builder::running_waker(const event& e) {
     return nullptr;
   }
   traced_task& waker = task_of(e.context_pid);
+  if (waker.state == seen_state::unknown) {
+    // Its first sign of life: it has run since the beginning.
+    waker.state = seen_state::running;
+    waker.start = start_state::runnable;
+    waker.cpu = waker.first_cpu = e.cpu;
+    waker.run_start_ns = waker.switched_in_ns = open_ ? span_.from_ns : e.time_ns;
+  }
   return waker.state == seen_state::running ? &waker : nullptr;
 }
 
@@ -379,14 +412,16 @@ void program_builder::on_wakeup(const event& e) {
       add_external_sleep(t, e);
     }
     if (machine_.cpus > 1) std::swap(t.steps.back(), t.steps[t.steps.size() - 2]);
-    t.figures.sleep_ns += e.time_ns - t.blocked_ns;
-    ++t.figures.wakeups;
+    if (measuring_) {
+      t.figures.sleep_ns += e.time_ns - std::max(t.blocked_ns, measured_from_ns_);
+      ++t.figures.wakeups;
+    }
     begin_segment(t, e.time_ns);
   }
   t.state = seen_state::runnable;
   t.waiting_since_ns = e.time_ns;
   t.wait_by_wakeup = true;
-  t.wait_counts = open_;
+  t.wait_counts = measuring_;
 }
 
 void program_builder::on_new_task(const event& e) {
@@ -399,10 +434,10 @@ void program_builder::on_new_task(const event& e) {
   t.state = seen_state::runnable;
   t.waiting_since_ns = e.time_ns;
   t.wait_by_wakeup = true;
-  t.wait_counts = open_;
+  t.wait_counts = measuring_;
   if (!open_) return;
   t.in_window = true;
-  ++t.figures.wakeups;
+  if (measuring_) ++t.figures.wakeups;
   begin_segment(t, e.time_ns);
   if (traced_task* parent = running_waker(e); parent != nullptr) {
     t.start = start_state::unborn;
@@ -454,12 +489,9 @@ void program_builder::close_task(traced_task& t) {
       t.steps.push_back({op_kind::sleep, 0, span_.to_ns - t.blocked_ns + 1});
       t.steps.push_back({op_kind::end, 0, 0});
       return;
-    case seen_state::running: {
-      const std::uint64_t ran = span_.to_ns - t.switched_in_ns;
-      t.figures.cpu_ns += ran;
-      cpus_.at(t.cpu).busy_ns += ran;
+    case seen_state::running:
+      measure_run(t, span_.to_ns);
       break;
-    }
     case seen_state::runnable:
       break;
   }
@@ -477,7 +509,7 @@ void program_builder::close_task(traced_task& t) {
 }
 
 void program_builder::close_window() {
-  if (!open_) throw input_error(fmt::format("{}: no event in the window", recording_.path));
+  if (!measuring_) throw input_error(fmt::format("{}: no event in the window", recording_.path));
   for (traced_task& t : tasks_) {
     if (t.in_window) close_task(t);
   }
@@ -487,13 +519,14 @@ void program_builder::close_window() {
 void program_builder::choose_periods() {
   for (traced_task& t : tasks_) {
     if (t.external_wakes.empty() || options_.wakes == external_wakes::relative) continue;
-    if (options_.wakes == external_wakes::absolute) {
+    std::optional<wake_period> found;
+    if (options_.wakes == external_wakes::automatic) found = find_period(t.external_wakes);
+    if (options_.wakes == external_wakes::absolute || (found && !found->takes_next)) {
       for (const external_wake& wake : t.external_wakes) {
         t.steps[wake.step] = {op_kind::sleep_until, 0, wake.woken_ns - span_.from_ns};
       }
       continue;
     }
-    const std::optional<wake_period> found = find_period(t.external_wakes);
     if (!found) continue;
     const auto origin = static_cast<std::uint32_t>(machine_.period_origins_ns.size());
     machine_.period_origins_ns.push_back(found->first_ns - span_.from_ns);
@@ -538,6 +571,8 @@ recorded_programs program_builder::finish() {
   result.span_ns = span_.to_ns - span_.from_ns;
   result.milestones = static_cast<std::uint32_t>(order.size());
   result.figures.label = "recorded";
+  result.measure_from_ns = measured_from_ns_ - span_.from_ns;
+  result.figures.from_ns = result.measure_from_ns;
   result.figures.to_ns = result.span_ns;
   for (const std::uint32_t i : order) {
     traced_task& t = tasks_[i];
@@ -570,13 +605,14 @@ recorded_programs program_builder::finish() {
     t.figures.in_fair_class = setup.policy != sched_policy::fifo;
     result.figures.tasks.push_back(t.figures);
     result.figures.work_done_ns = std::max(result.figures.work_done_ns,
-                                           std::max(t.finished_ns, span_.from_ns) - span_.from_ns);
+                 std::max(t.finished_ns, measured_from_ns_) - measured_from_ns_);
     result.tasks.push_back(std::move(setup));
   }
   std::sort(result.figures.tasks.begin(), result.figures.tasks.end(),
             [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
   for (cpu_figures& c : cpus_) {
-    c.idle_ns = result.span_ns - std::min(c.busy_ns, result.span_ns);
+    const std::uint64_t measured_ns = span_.to_ns - measured_from_ns_;
+    c.idle_ns = measured_ns - std::min(c.busy_ns, measured_ns);
     result.figures.cpus.push_back(c);
   }
   result.machine = machine_;

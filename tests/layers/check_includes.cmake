@@ -27,6 +27,7 @@ set(core_std
     cstring initializer_list iterator limits memory new numeric optional ranges span
     string_view tuple type_traits utility variant immintrin.h arm_neon.h)
 
+cmake_path(ABSOLUTE_PATH ROOT)
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/include/*.[hc]pp ${ROOT}/src/*.[hc]pp)
 if(NOT files)
   message(FATAL_ERROR "no sources under ${ROOT}")
