@@ -31,12 +31,11 @@ TEST(delay, from_a_wakeup_that_preempts_to_the_switch) {
 TEST(delay, from_a_tick_to_the_switch_and_the_work_goes_on_meanwhile) {
   scenario one;
   one.config.tick_switch_delay_ns = 7 * us;
-  one.add({run(4 * ms + 10 * us), exit()});
+  const auto brief = one.add({run(4 * ms + 5 * us), milestone(), run(1 * ms), exit()});
   one.add_hog();
-  one.run_until(8 * ms + 50 * us);
-  EXPECT_EQ(
-      one.switches(),
-      (switch_list{{0, 0}, {4 * ms + 7 * us, 1}, {8 * ms + 7 * us, 0}, {8 * ms + 10 * us, 1}}));
+  one.run_until(5 * ms);
+  EXPECT_EQ(one.stops_of(brief), (times{4 * ms + 7 * us}));
+  EXPECT_EQ(one.simulated().last_milestone_ns(), 4 * ms + 5 * us);
 }
 
 TEST(delay, from_reading_the_clock_to_the_switch) {
@@ -60,24 +59,28 @@ TEST(delay, a_task_that_blocks_before_the_switch_gives_way_at_once) {
   EXPECT_EQ(one.starts_of(waiter), (times{50 * ms + 10 * us}));
 }
 
-// CPU time that the fair class charges to whom: a preempting wake-up 20 us before the switch.
-std::uint64_t second_turn_of_preempted(bool skip) {
+// When the turn of a woken task ends whose request of 1 ms the request timer cuts, the switch to it
+// coming 20 us after its wake-up.
+std::uint64_t end_of_woken_turn(bool skip) {
   scenario one;
   one.config.skip_clock_update = skip;
-  one.config.hrtick = true;
   one.config.switch_delay_ns = 20 * us;
   one.policy.eevdf.base_slice_ns = 10 * ms;
-  one.policy.eevdf.features.set(feature::run_to_parity, false);
-  const auto woken = one.add_blocked({sleep(21 * ms), run(1 * ms), wait()});
+  task_setup setup;
+  setup.slice_ns = 1 * ms;
+  setup.clock_poll_ns = 1 * us;
+  setup.start = start_state::blocked;
+  setup.steps = {sleep(1 * ms), run_forever()};
+  const auto woken = one.add(setup);
   one.add_hog();
-  one.add_hog();
-  one.run_until(40 * ms);
-  EXPECT_EQ(one.starts_of(woken), (times{21 * ms + 20 * us}));
-  return one.stops_of(1).at(2) - one.starts_of(1).at(2);
+  one.run_until(3 * ms);
+  EXPECT_EQ(one.starts_of(woken), (times{1 * ms + 20 * us}));
+  return one.stops_of(woken).at(0);
 }
 
 TEST(skipped_clock_update, charges_the_time_up_to_the_switch_to_the_incoming_task) {
-  EXPECT_EQ(second_turn_of_preempted(true), second_turn_of_preempted(false) + 20 * us);
+  EXPECT_EQ(end_of_woken_turn(false), 2 * ms + 20 * us);
+  EXPECT_EQ(end_of_woken_turn(true), 2 * ms);
 }
 
 TEST(cost, of_a_switch_falls_on_the_incoming_task) {

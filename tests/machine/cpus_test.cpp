@@ -43,8 +43,13 @@ TEST(cpus, events_of_one_time_go_by_kind_and_then_by_cpu) {
   // Timers in the order of setting, then ticks, work and switches, each by CPU number.
   scenario one("linux-6.12", 3);
   one.config.switch_delay_ns = 0;
-  const auto a = one.add_on(2, {sleep(8 * ms), run(1 * ms), exit()});
-  const auto b = one.add_on(0, {sleep(8 * ms), run(1 * ms), exit()});
+  task_setup sleeper;
+  sleeper.start = start_state::blocked;
+  sleeper.steps = {sleep(8 * ms), run(1 * ms), exit()};
+  sleeper.cpu = 2;
+  const auto a = one.add(sleeper);
+  sleeper.cpu = 0;
+  const auto b = one.add(sleeper);
   const auto c = one.add_on(1, {run(8 * ms), exit()});
   one.run_until(1 * s);
   const std::size_t n = one.wakeup_events.size();

@@ -188,9 +188,13 @@ TEST(program, the_run_is_told_when_a_program_ends) {
   one.add({run(3 * ms), end()});
   one.add({run(2 * ms)});  // runs off its end: the same
   EXPECT_EQ(one.run_until(1 * s), reason::program_ended);
-  EXPECT_EQ(one.simulated().now_ns(), 5 * ms);
+  EXPECT_EQ(one.simulated().now_ns(), 3 * ms);
   EXPECT_EQ(one.simulated().program_ended_by(), 0U);
-  EXPECT_EQ(one.run_until(4 * ms), reason::time_reached);
+  EXPECT_EQ(one.run_until(1 * s), reason::program_ended);
+  EXPECT_EQ(one.simulated().now_ns(), 5 * ms);
+  EXPECT_EQ(one.simulated().program_ended_by(), 1U);
+  EXPECT_EQ(one.run_until(1 * s), reason::nothing_left);
+  EXPECT_EQ(one.simulated().program_ended_by(), no_task);
 }
 
 TEST(program, nothing_is_left_when_everybody_waits) {
@@ -229,7 +233,7 @@ TEST(program, a_task_said_to_be_blocked_that_does_something_first_does_it) {
 
 TEST(program, a_loop_without_time_passing_stops_the_run) {
   scenario one;
-  const auto stuck = one.add_blocked({sleep(5 * ms), yield(), jump(1)});
+  const auto stuck = one.add_blocked({sleep(5 * ms), milestone(), jump(1)});
   one.add_hog();
   EXPECT_EQ(one.run_until(1 * s), reason::program_ended);
   EXPECT_EQ(one.simulated().livelocked(), stuck);

@@ -67,7 +67,7 @@ TEST(tick, jitter_is_bounded) {
       scenario one;
       one.config.tick_jitter_ns = jitter_ns;
       one.config.seed = seed;
-      one.policy.eevdf.base_slice_ns = 8 * ms + 2 * us;  // a new task's first request is half
+      one.policy.eevdf.base_slice_ns = 4 * ms + 1 * us;
       one.add_hog();
       one.add_hog();
       one.run_until(5 * ms);
