@@ -44,7 +44,6 @@ struct machine::sim_task : task {
   }
 };
 
-
 struct machine::cpu {
   unsigned number = 0;
   std::unique_ptr<fair_policy> fair;
@@ -60,8 +59,6 @@ struct machine::cpu {
   std::uint64_t hrtick_at_ns = never_ns;
   std::uint64_t work_at_ns = never_ns;
   std::uint64_t switch_at_ns = never_ns;
-  std::uint64_t next_at_ns = never_ns;  // the earliest of the four
-  event_kind next_kind = event_kind::tick;
   cpu_figures figures;
 };
 
