@@ -409,7 +409,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       last_milestone_ns_ = now_;
       return true;
     case op_kind::jump:
-      t.next_step = static_cast<std::size_t>(step.value);
+      t.next_step = static_cast<std::uint32_t>(step.value);
       return true;
     case op_kind::end:
       ended_by_ = t.id;
