@@ -36,6 +36,9 @@ class cfs_class {
   [[nodiscard]] bool place_new(task& t, std::uint64_t now_ns) noexcept;
   void enqueue_new(task& t, std::uint64_t now_ns) noexcept;
 
+  // As fair_class: the vruntime that t carries is taken relative to min_vruntime, which is what
+  // remove() leaves behind.
+  [[nodiscard]] bool join_asleep(task& t, std::uint64_t now_ns) noexcept;
   void wake(task& t, std::uint64_t now_ns) noexcept;
   // A wake-up of a task that is still queued and not running: it may preempt, nothing else.
   void wake_queued(task& t, std::uint64_t now_ns) noexcept;

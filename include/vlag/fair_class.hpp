@@ -59,6 +59,11 @@ class fair_class {
   // Requires: t is in no class; set_initial_attributes() was called. O(log n).
   [[nodiscard]] bool fork(task& t, std::uint64_t now_ns) noexcept;
 
+  // A task that has lived elsewhere joins asleep, with the lag that it carries (none when it is
+  // fresh); wake() puts it on the queue. False: the storage is full. O(1).
+  // Requires: t is in no class; set_initial_attributes() was called.
+  [[nodiscard]] bool join_asleep(task& t, std::uint64_t now_ns) noexcept;
+
   // A task that blocked becomes runnable. Requires: t blocked (and did not exit). O(log n).
   // Waking a task that is runnable does nothing.
   void wake(task& t, std::uint64_t now_ns) noexcept;
@@ -121,6 +126,9 @@ class fair_class {
   }
   [[nodiscard]] std::uint32_t nr_queued() const noexcept { return queue_.nr_queued(); }
   [[nodiscard]] std::uint32_t nr_delayed() const noexcept { return nr_delayed_; }
+
+  // The shortest slice on the queue, running one included; UINT64_MAX when it is empty.
+  [[nodiscard]] std::uint64_t min_slice() noexcept { return queue_.min_slice(); }
 
   // Times at which sums wrapped and the answer is ours, not the reference's.
   [[nodiscard]] std::uint64_t anomalies() const noexcept { return queue_.anomalies(); }

@@ -58,7 +58,7 @@ class run_queue {
   [[nodiscard]] entity* current() const noexcept { return current_; }
   [[nodiscard]] std::uint32_t nr_queued() const noexcept {
     return nr_queued_;
-  }                                                               // delayed and running included
+  }  // delayed and running included
   [[nodiscard]] std::uint64_t average_vruntime() const noexcept;  // V
   [[nodiscard]] std::uint64_t reference() const noexcept {
     return reference_;
@@ -68,7 +68,7 @@ class run_queue {
   }  // S, running entity excluded
   [[nodiscard]] std::uint64_t waiting_weight() const noexcept {
     return waiting_weight_;
-  }                                                                    // W_q, likewise
+  }  // W_q, likewise
   [[nodiscard]] std::uint64_t total_weight() const noexcept;           // W, running entity included
   [[nodiscard]] std::uint64_t load() const noexcept { return load_; }  // sum of full weights
   [[nodiscard]] bool eligible(const entity& e) const noexcept;
@@ -151,6 +151,7 @@ class run_queue {
   void insert_waiting(entity& e) noexcept;
   void erase_waiting(entity& e) noexcept;
   [[nodiscard]] std::int64_t divide(std::int64_t dividend, std::uint64_t divisor) noexcept;
+  std::int64_t counted_product(std::int64_t a, std::uint64_t b) noexcept;
 
   const eevdf_config* config_;
   entity* current_ = nullptr;

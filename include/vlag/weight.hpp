@@ -55,6 +55,7 @@ struct load_weight {
 // Requires: full != 0.
 [[nodiscard]] constexpr std::uint32_t inverse_of(std::uint64_t full) noexcept {
   const std::uint64_t small = small_weight(full);
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): full is not 0, so small is at least 2.
   return small >= 0xffffffffU ? 1U : static_cast<std::uint32_t>(0xffffffffU / small);
 }
 

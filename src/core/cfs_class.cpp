@@ -80,6 +80,15 @@ void cfs_class::enqueue_new(task& t, std::uint64_t now_ns) noexcept {
   preempt_for(t, wake_kind::fork);
 }
 
+bool cfs_class::join_asleep(task& t, std::uint64_t now_ns) noexcept {
+  assert(!t.queued);
+  if (!storage_->reserve_place()) return false;
+  read_clock(now_ns);
+  t.vruntime += queue_.min_vruntime();
+  if (t.exec_start_ns == 0) t.exec_start_ns = clock_ns_;
+  return true;
+}
+
 void cfs_class::wake(task& t, std::uint64_t now_ns) noexcept {
   assert(&t != current_ || t.queued);
   read_clock(now_ns);
@@ -139,6 +148,7 @@ void cfs_class::remove(task& t, std::uint64_t now_ns) noexcept {
   assert(&t != current_);
   read_clock(now_ns);
   if (t.queued) leave(t);
+  t.vruntime -= queue_.min_vruntime();
   storage_->release_place();
 }
 

@@ -77,6 +77,12 @@ std::uint64_t run_queue::ask_average() noexcept {
   return reference_;
 }
 
+std::int64_t run_queue::counted_product(std::int64_t a, std::uint64_t b) noexcept {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, static_cast<std::int64_t>(b), &product)) ++anomalies_;
+  return product;
+}
+
 std::int64_t run_queue::divide(std::int64_t dividend, std::uint64_t divisor) noexcept {
   if (!fits_s32(divisor)) ++anomalies_;
   return divide_by_s32(dividend, divisor);
@@ -164,7 +170,7 @@ void run_queue::place(entity& e, placement how) noexcept {
   std::int64_t lag = 0;
   if (features.has(feature::place_lag) && nr_queued_ > 0 && e.vlag != 0) {
     const std::uint64_t others = total_weight();
-    lag = divide(wrapping_product(e.vlag, others + small_weight(e.weight.full)), others);
+    lag = divide(counted_product(e.vlag, others + small_weight(e.weight.full)), others);
   }
   e.vruntime = average - static_cast<std::uint64_t>(lag);
 
@@ -180,8 +186,10 @@ void run_queue::place(entity& e, placement how) noexcept {
 
 void run_queue::insert_waiting(entity& e) noexcept {
   const std::uint64_t weight = small_weight(e.weight.full);
-  sum_ = wrapping_sum(sum_, wrapping_product(key_of(e, reference_), weight));
+  const std::int64_t key = key_of(e, reference_);
+  sum_ = wrapping_sum(sum_, wrapping_product(key, weight));
   waiting_weight_ += weight;
+  counted_product(key, waiting_weight_);  // what eligibility will multiply
   waiting_.insert(e, e.deadline);
 }
 
@@ -236,7 +244,7 @@ void run_queue::requeue_delayed(entity& e) noexcept {
 }
 
 void run_queue::rescale_lag(entity& e, std::uint64_t new_full_weight) noexcept {
-  keep_lag(e, divide(wrapping_product(e.vlag, e.weight.full), new_full_weight));
+  keep_lag(e, divide(counted_product(e.vlag, e.weight.full), new_full_weight));
 }
 
 void run_queue::reweight(entity& e, std::uint64_t full_weight) noexcept {
@@ -251,12 +259,12 @@ void run_queue::reweight(entity& e, std::uint64_t full_weight) noexcept {
   if (waits) erase_waiting(e);
   if (average != e.vruntime) {
     const std::int64_t scaled =
-        divide(wrapping_product(clamped_lag(e, average), e.weight.full), full_weight);
+        divide(counted_product(clamped_lag(e, average), e.weight.full), full_weight);
     e.vruntime = average - static_cast<std::uint64_t>(scaled);
   }
   const std::int64_t ahead = signed_difference(e.deadline, average);
   e.deadline = average + static_cast<std::uint64_t>(
-                             divide(wrapping_product(ahead, e.weight.full), full_weight));
+                             divide(counted_product(ahead, e.weight.full), full_weight));
   load_ += full_weight - e.weight.full;
   e.weight = changed;
   if (waits) insert_waiting(e);

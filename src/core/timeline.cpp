@@ -1,94 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlag/timeline.hpp"
 
+#include "core/timeline_layout.hpp"
+
 #include <algorithm>
-#include <new>
 
 namespace vlag {
+namespace {
+
+using namespace detail;
+
+struct pool_sizes {
+  std::size_t small_blocks;
+  std::size_t large_blocks;
+  std::size_t leaves;
+  std::size_t inners;
+};
+
+// Each form is left again below a least number of entities, which bounds the blocks in use. In a
+// tree all nodes but two a level are filled to the least; a level is added only when the root is
+// full, so the number of levels is bounded by the most that it ever held.
+pool_sizes pools_for(std::size_t entities, std::size_t timelines) noexcept {
+  const timeline_limits limits;
+  pool_sizes sizes{};
+  sizes.small_blocks = std::min(timelines, entities / small_form.least);
+  sizes.large_blocks = std::min(timelines, entities / large_form.least);
+  const std::size_t trees = std::min(timelines, entities / limits.tree_least);
+  if (trees == 0) return sizes;
+  sizes.leaves = entities / limits.leaf_least + 2 * trees;
+  std::size_t level = sizes.leaves;
+  for (std::size_t most = entities; most >= limits.inner_most - 2; most /= limits.inner_least) {
+    level = level / limits.inner_least + 2 * trees;
+    sizes.inners += level;
+  }
+  return sizes;
+}
+
+instruction_set best_instruction_set() noexcept {
+  if (available(instruction_set::avx512)) return instruction_set::avx512;
+  if (available(instruction_set::avx2)) return instruction_set::avx2;
+  return instruction_set::plain;
+}
+
+}  // namespace
+
+namespace detail {
+
+bool available(instruction_set which) noexcept {
+#if defined(__x86_64__)
+  switch (which) {
+    case instruction_set::plain:
+      return true;
+    case instruction_set::avx2:
+      return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0;
+    case instruction_set::avx512:
+      return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+             __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  }
+#endif
+  return which == instruction_set::plain;
+}
+
+const timeline_code& timeline_code_for(instruction_set which) noexcept {
+#if defined(__x86_64__)
+  if (which == instruction_set::avx512) return timeline_code_avx512;
+  if (which == instruction_set::avx2) return timeline_code_avx2;
+#endif
+  static_cast<void>(which);
+  return timeline_code_plain;
+}
+
+}  // namespace detail
 
 std::size_t timeline_storage::required_bytes(std::size_t max_entities,
-                                             std::size_t /*timelines*/) noexcept {
-  return max_entities * sizeof(node);
+                                             std::size_t timelines) noexcept {
+  const pool_sizes sizes = pools_for(max_entities, timelines);
+  return sizes.small_blocks * block_bytes(small_form) +
+         sizes.large_blocks * block_bytes(large_form) + sizes.leaves * sizeof(timeline_leaf) +
+         sizes.inners * sizeof(timeline_inner);
 }
 
 timeline_storage::timeline_storage(std::span<std::byte> memory, std::size_t max_entities,
-                                   std::size_t /*timelines*/) noexcept
-    : nodes_(reinterpret_cast<node*>(memory.data())),
-      capacity_(max_entities),
-      places_(max_entities),
-      free_(UINT32_MAX) {}
-
-std::size_t timeline_storage::free_places() const noexcept { return places_; }
-
-bool timeline_storage::reserve_place() noexcept {
-  if (places_ == 0) return false;
-  --places_;
-  return true;
+                                   std::size_t timelines) noexcept
+    : places_(max_entities) {
+  const pool_sizes sizes = pools_for(max_entities, timelines);
+  std::byte* at = memory.data();
+  const auto carve = [&at](std::size_t count, std::size_t bytes) {
+    timeline_pool pool;
+    pool.base = at;
+    pool.count = static_cast<std::uint32_t>(count);
+    at += count * bytes;
+    return pool;
+  };
+  pools_.small_blocks = carve(sizes.small_blocks, block_bytes(small_form));
+  pools_.large_blocks = carve(sizes.large_blocks, block_bytes(large_form));
+  pools_.leaves = carve(sizes.leaves, sizeof(timeline_leaf));
+  pools_.inners = carve(sizes.inners, sizeof(timeline_inner));
+  pools_.code = &timeline_code_for(best_instruction_set());
 }
-
-void timeline_storage::release_place() noexcept { ++places_; }
-
-timeline::timeline(timeline_storage& storage) noexcept : storage_(&storage) {}
-
-bool timeline::empty() const noexcept { return size_ == 0; }
-
-std::size_t timeline::size() const noexcept { return size_; }
-
-void timeline::insert(entity& e, std::uint64_t key) noexcept {
-  auto* const nodes = storage_->nodes_;
-  std::uint32_t id = storage_->free_;
-  if (id != none) {
-    storage_->free_ = nodes[id].next;
-  } else {
-    id = storage_->untouched_++;
-  }
-  std::uint32_t before_it = tail_;
-  while (before_it != none && before(key, nodes[before_it].key)) {
-    before_it = nodes[before_it].previous;
-  }
-  const std::uint32_t behind_it = before_it == none ? head_ : nodes[before_it].next;
-  ::new (static_cast<void*>(&nodes[id])) timeline_storage::node{&e, key, before_it, behind_it};
-  (before_it == none ? head_ : nodes[before_it].next) = id;
-  (behind_it == none ? tail_ : nodes[behind_it].previous) = id;
-  e.timeline_hook = id;
-  ++size_;
-}
-
-void timeline::erase(entity& e, std::uint64_t /*key*/) noexcept {
-  auto* const nodes = storage_->nodes_;
-  auto& gone = nodes[e.timeline_hook];
-  (gone.previous == none ? head_ : nodes[gone.previous].next) = gone.next;
-  (gone.next == none ? tail_ : nodes[gone.next].previous) = gone.previous;
-  gone.next = storage_->free_;
-  storage_->free_ = e.timeline_hook;
-  --size_;
-}
-
-entity* timeline::first() const noexcept {
-  return head_ == none ? nullptr : storage_->nodes_[head_].who;
-}
-
-entity* timeline::next(const entity& e, std::uint64_t /*key*/) const noexcept {
-  const std::uint32_t behind_it = storage_->nodes_[e.timeline_hook].next;
-  return behind_it == none ? nullptr : storage_->nodes_[behind_it].who;
-}
-
-entity* timeline::first_eligible(const eligibility& test) noexcept {
-  for (std::uint32_t at = head_; at != none; at = storage_->nodes_[at].next) {
-    entity* const e = storage_->nodes_[at].who;
-    if (test.holds(e->vruntime)) return e;
-  }
-  return nullptr;
-}
-
-std::uint64_t timeline::min_slice() noexcept {
-  std::uint64_t smallest = UINT64_MAX;
-  for (std::uint32_t at = head_; at != none; at = storage_->nodes_[at].next) {
-    smallest = std::min(smallest, storage_->nodes_[at].who->slice_ns);
-  }
-  return smallest;
-}
-
-void timeline::slice_changed(entity& /*e*/, std::uint64_t /*key*/) noexcept {}
 
 }  // namespace vlag
