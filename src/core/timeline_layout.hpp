@@ -25,7 +25,7 @@
 namespace vlag::detail {
 
 inline constexpr std::uint32_t leaf_capacity = 32;
-inline constexpr std::uint32_t inner_capacity = 32;
+inline constexpr std::uint32_t inner_capacity = 64;
 
 struct timeline_inner;
 
