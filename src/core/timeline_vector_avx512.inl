@@ -121,7 +121,8 @@ inline std::uint64_t leaf_smallest_offset(const std::uint64_t* vruntimes, std::u
 
 inline std::uint32_t inner_slot_for(const std::uint64_t* separators, std::uint32_t n,
                                     std::uint64_t key) noexcept {
-  const std::uint64_t bits = not_after(separators, inner_capacity, key) & first_bits(n) & ~std::uint64_t{1};
+  const std::uint64_t bits =
+      not_after(separators, inner_capacity, key) & first_bits(n) & ~std::uint64_t{1};
   return static_cast<std::uint32_t>(__builtin_popcountll(bits));
 }
 inline std::uint32_t inner_first_not_after(const std::uint64_t* bounds, std::uint32_t from,
