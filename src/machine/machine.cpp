@@ -25,6 +25,11 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+bool is_timed_sleep(op_kind kind) {
+  return kind == op_kind::sleep || kind == op_kind::sleep_until || kind == op_kind::sleep_ticks ||
+         kind == op_kind::sleep_to_period;
+}
+
 }  // namespace
 
 machine::machine(machine_config config, const policy_config& policy, std::size_t max_tasks)
@@ -88,12 +93,10 @@ void machine::start() {
   started_ = true;
   for (sim_task& t : tasks_) {
     if (t.state == task_state::unborn) continue;
-    cpu& c = *cpus_[t.cpu];
-    if (!t.real_time()) {
-      use_own_slice(t);
-      t.in_class = c.fair->join_asleep(t, clock(0));
-    }
     if (t.start == start_state::blocked) begin_sleep_of_start(t);
+    if (t.real_time()) continue;
+    use_own_slice(t);
+    t.in_class = cpus_[t.cpu]->fair->join_asleep(t, clock(0));
   }
   for (sim_task& t : tasks_) {
     if (t.state != task_state::blocked || t.start != start_state::runnable) continue;
@@ -113,19 +116,22 @@ void machine::use_own_slice(sim_task& t) {
 void machine::begin_sleep_of_start(sim_task& t) {
   while (t.next_step < t.steps.size()) {
     const op& step = t.steps[t.next_step];
-    if (step.kind == op_kind::run || step.kind == op_kind::exit) break;
-    ++t.next_step;
     if (step.kind == op_kind::milestone) {
       ++milestones_;
     } else if (step.kind == op_kind::move) {
       t.cpu = step.target;
     } else if (step.kind == op_kind::wait || step.kind == op_kind::end) {
       t.waits_for_wake = step.kind == op_kind::wait;
+      ++t.next_step;
+      return;
+    } else if (is_timed_sleep(step.kind)) {
+      set_timer(t, timer_for(t, step));
+      ++t.next_step;
       return;
     } else {
-      set_timer(t, timer_for(t, step));
-      return;
+      break;
     }
+    ++t.next_step;
   }
   t.start = start_state::runnable;
 }
@@ -175,9 +181,12 @@ bool machine::step(std::uint64_t end_ns) {
   cpu& c = *cpus_[winners_[1]];
   if (!timers_.empty() && timers_.top().at_ns <= c.next_at_ns) {
     const timer due = timers_.top();
-    if (due.at_ns > end_ns) return false;
+    if (tasks_[due.task].generation != due.generation) {
+      timers_.pop();
+      return true;
+    }
+    if (due.at_ns > end_ns || due.at_ns >= never_ns) return false;
     timers_.pop();
-    if (tasks_[due.task].generation != due.generation) return true;
     now_ = due.at_ns;
     ++events_;
     expire_timer(due);
@@ -294,6 +303,10 @@ void machine::work_done(cpu& c) {
 void machine::run_program(cpu& c) {
   sim_task& t = *c.current;
   for (;;) {
+    if (c.synced_ns > now_) {  // what the last step cost comes first
+      arm_work(c);
+      return;
+    }
     if (now_ != steps_at_ns_) {
       steps_at_ns_ = now_;
       steps_without_time_ = 0;
@@ -317,7 +330,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       return false;
     case op_kind::watch: {
       sim_task& target = tasks_[step.target];
-      const bool blocked = target.state == task_state::blocked;
+      const bool blocked = target.state == task_state::blocked || target.state == task_state::gone;
       t.remaining_ns = blocked ? step.value : forever_ns;
       if (!blocked) {
         t.watch_after_ns = step.value;
@@ -380,12 +393,15 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         c.clock_ns = std::max(c.clock_ns, clock(now_));
         c.fair->set_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)), c.clock_ns);
         if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
+        arm_hrtick(c);
       }
       return true;
     case op_kind::set_slice:
       if (!t.real_time()) {
         c.clock_ns = std::max(c.clock_ns, clock(now_));
         c.fair->set_slice(t, step.value, c.clock_ns);
+        if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
+        arm_hrtick(c);
       }
       return true;
     case op_kind::move:  // acts at a wake-up; a task that did not block stays where it is
@@ -409,12 +425,13 @@ std::uint64_t machine::timer_for(const sim_task& t, const op& step) const {
   const std::uint64_t slack = t.real_time() ? 0 : config_.timer_slack_ns;
   switch (step.kind) {
     case op_kind::sleep:
-      return now_ + step.value + slack;
+      return now_ + std::min(step.value, never_ns) + slack;
     case op_kind::sleep_until:
-      return std::max(now_, step.value) + slack;
+      return std::max(now_, std::min(step.value, never_ns)) + slack;
     case op_kind::sleep_ticks:
       return next_tick_after(now_) +
-             (std::max<std::uint64_t>(step.value, 1) - 1) * config_.tick_ns +
+             (std::clamp<std::uint64_t>(step.value, 1, never_ns / config_.tick_ns) - 1) *
+                 config_.tick_ns +
              config_.tick_timer_delay_ns;
     case op_kind::sleep_to_period: {
       const std::uint64_t origin = config_.period_origins_ns.at(step.target);
@@ -572,8 +589,8 @@ void machine::schedule(cpu& c) {
 
 machine::sim_task* machine::choose(cpu& c, std::uint64_t clock_ns) {
   sim_task* const previous = c.current;
+  const bool yields = std::exchange(c.rt_yields, false);
   if (previous != nullptr && previous->real_time() && previous->state == task_state::running) {
-    const bool yields = std::exchange(c.rt_yields, false);
     if (c.rt.empty() || c.rt.top_priority() < previous->rt_priority ||
         (!yields && c.rt.top_priority() == previous->rt_priority)) {
       return previous;

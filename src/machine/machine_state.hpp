@@ -44,6 +44,7 @@ struct machine::sim_task : task {
   }
 };
 
+
 struct machine::cpu {
   unsigned number = 0;
   std::unique_ptr<fair_policy> fair;
@@ -55,7 +56,6 @@ struct machine::cpu {
   bool skip_clock_update = false;
   std::uint64_t clock_ns = 0;   // last clock reading
   std::uint64_t synced_ns = 0;  // the current task's work is accounted up to here
-  std::uint64_t busy_since_ns = 0;
   std::uint64_t tick_at_ns = never_ns;
   std::uint64_t hrtick_at_ns = never_ns;
   std::uint64_t work_at_ns = never_ns;

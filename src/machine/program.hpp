@@ -20,15 +20,16 @@ enum class op_kind : std::uint8_t {
   sleep,            // block for `value` ns (plus the machine's timer slack)
   sleep_until,      // block until the time `value`; nothing when that is past
   sleep_ticks,      // block until the `value`-th tick from now, as a timer counted in ticks does
-  sleep_to_period,  // block until the next multiple of `value` ns after the machine's period origin
-                    // number `target`
+  sleep_to_period,  // block until the next multiple of `value` ns (not 0) after the machine's
+                    // period origin number `target`
   fork,             // start `target`
   exit,
   yield,
   set_nice,   // of itself, to `value` (as a signed number)
   set_slice,  // of itself, to `value` ns; 0: none of its own
-  watch,      // run on until `target` blocks, then `value` ns more
-  move,       // from the next wake-up on, live on CPU `target`
+  watch,      // run on until `target` blocks or exits, then `value` ns more
+  move,       // after an operation that blocks: the wake-up from it is on CPU `target`, and so is
+              // the life from then on; nothing where the task did not block
   milestone,  // note that this point was reached
   jump,       // go on at operation `value` of this program
   end,        // no more is known of this task: blocks for good, and the run is told
