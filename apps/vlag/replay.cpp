@@ -204,6 +204,7 @@ void print_anomalies(const replay_run& run) {
     lines.push_back(fmt::format("workload: {}: {}", name, count));
   }
   for (const run_figures* column : run.columns()) {
+    if (column->anomalies == run.workload->anomalies()) continue;  // the same, told already
     for (const auto& [name, count] : column->anomalies) {
       lines.push_back(fmt::format("{}: {}: {}", column->label, name, count));
     }

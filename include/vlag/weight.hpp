@@ -36,8 +36,8 @@ struct load_weight {
   std::uint32_t inverse = 4194304;
 };
 
-// Weight of a nice level, with the table's inverse (which is rounded to nearest, while inverse_of()
-// rounds down: they differ by one for 14 levels).
+// Weight of a nice level, with the table's inverse (which is rounded to nearest, but down at nice
+// 13, 14, 16 and 17, while inverse_of() always rounds down: they differ by one for 14 levels).
 // Requires: min_nice <= nice <= max_nice.
 [[nodiscard]] load_weight weight_of_nice(int nice) noexcept;
 

@@ -517,6 +517,7 @@ void machine::start_new(sim_task& t, std::uint32_t parent) {
   t.state = task_state::runnable;
   t.waiting_since_ns = now_;
   t.wait_began_by_wakeup = true;
+  t.wait_counts = true;
   ++t.figures.wakeups;
   c.clock_ns = std::max(c.clock_ns, clock(now_));
   if (t.real_time()) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t smallest_delay_ns = 100'000;
 constexpr std::uint64_t smallest_share_ppm = 1'000;
 constexpr std::uint64_t telling_share_ppm = 10'000;
-constexpr std::uint64_t waits_for_mean = 30;
+constexpr std::uint64_t waits_for_mean = 20;
 constexpr std::uint64_t waits_for_p99 = 100;
 constexpr std::uint64_t telling_ratio_per_mille = 1'100;
 

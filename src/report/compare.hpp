@@ -17,7 +17,7 @@ namespace vlag {
                                            const row_choice& choice);
 
 // What differs most from the baseline: of all groups with rows, runs other than the baseline, and
-// the measures P99 delay (from 100 waits in both), average delay (from 30) and share (from 1 % in
+// the measures P99 delay (from 100 waits in both), average delay (from 20) and share (from 1 % in
 // one), the one with the largest ratio; delays below 0.1 ms and shares below 0.1 % count as these.
 // On a tie the first in the order of runs, groups, measures. "Nothing changed…" when no ratio
 // reaches 1.1. The baseline is the first simulated run when there are two or more, so that

@@ -604,7 +604,8 @@ recorded_programs program_builder::finish() {
     t.figures.name = setup.name;
     t.figures.in_fair_class = setup.policy != sched_policy::fifo;
     result.figures.tasks.push_back(t.figures);
-    result.figures.work_done_ns = std::max(result.figures.work_done_ns,
+    result.figures.work_done_ns =
+        std::max(result.figures.work_done_ns,
                  std::max(t.finished_ns, measured_from_ns_) - measured_from_ns_);
     result.tasks.push_back(std::move(setup));
   }

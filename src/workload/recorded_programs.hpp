@@ -41,11 +41,11 @@ struct recorded_machine {
 
 struct recorded_programs {
   recorded_machine machine;
-  std::vector<task_setup> tasks;  // targets of operations are indices into this
-  run_figures figures;            // the recording itself, measured over the window
+  std::vector<task_setup> tasks;      // targets of operations are indices into this
+  run_figures figures;                // the recording itself, measured over the window
   std::uint64_t span_ns = 0;          // from the first operation to the end of the window
   std::uint64_t measure_from_ns = 0;  // where the window begins in it
-  std::uint32_t milestones = 0;  // one a task: its recorded work is done
+  std::uint32_t milestones = 0;       // one a task: its recorded work is done
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;
 };
 

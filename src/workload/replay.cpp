@@ -17,9 +17,9 @@ constexpr std::uint64_t max_spans = 2;
 // The progress display is told so many times a span.
 constexpr unsigned steps_per_span = 200;
 
-// A switch reads its clock before the trace shows it, by that fraction of the delay from a wake-up to
-// its switch. Fitted once, to the signal storms recorded on two kernels; no other figure depends on
-// it noticeably.
+// A switch reads its clock before the trace shows it, by that fraction of the delay from a wake-up
+// to its switch. Fitted once, to the signal storms recorded on two kernels; no other figure depends
+// on it noticeably.
 constexpr std::uint64_t clock_lead_divisor = 6;
 
 constexpr std::uint64_t shortest_own_slice_ns = 100'000;

@@ -190,6 +190,17 @@ TEST(cfs_wakeup, next_buddy_nominates_in_a_crowd_even_without_preemption) {
   EXPECT_EQ(waker(0, normal, normal, crowded).cpu.fair.next_buddy(), nullptr);
 }
 
+TEST(cfs_wakeup, next_buddy_does_not_nominate_a_new_task) {
+  cfs_config crowded;
+  crowded.features.set(feature::next_buddy, true);
+  crowded.nr_latency = 1;
+  cfs_cpu cpu(crowded);
+  cpu.fork();
+  cpu.schedule();
+  cpu.fork();
+  EXPECT_EQ(cpu.fair.next_buddy(), nullptr);
+}
+
 TEST(cfs_wakeup, the_last_buddy_gets_the_cpu_back_when_the_preemptor_sleeps) {
   cfs_config crowded = without_debit();
   crowded.nr_latency = 3;
@@ -260,10 +271,11 @@ TEST(cfs_accounting, a_pending_resched_ends_the_preemption_test_early) {
 TEST(cfs_accounting, a_fork_accounts_the_parent_first) {
   cfs_cpu cpu(without_debit());
   task& parent = cpu.fork();
+  cpu.fork();  // holds min_vruntime back
   cpu.schedule();
   cpu.now += 2 * ms;
   const task& child = cpu.fork();
-  EXPECT_EQ(parent.sum_exec_ns, 2 * ms);
+  EXPECT_EQ(parent.vruntime, 2 * ms);
   EXPECT_EQ(child.vruntime, parent.vruntime);
 }
 

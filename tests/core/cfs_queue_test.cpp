@@ -30,6 +30,14 @@ struct cfs_queue_test : testing::Test {
     queue.enqueue_woken(other, kind, 1);
     return other;
   }
+  entity& add_at(std::uint64_t distance, int nice = 0) {
+    entity& other = others.emplace_back();
+    other.weight = weight_of_nice(nice);
+    other.vruntime = distance;
+    if (!cpu.storage.reserve_place()) std::abort();
+    queue.enqueue_relative(other, ordinary, 1);
+    return other;
+  }
   std::uint64_t placed(std::uint64_t slept_since, std::uint64_t now, std::uint64_t vruntime,
                        entity_kind kind = ordinary) {
     e.exec_start_ns = slept_since;
@@ -92,9 +100,12 @@ TEST_F(cfs_queue_test, alone_the_share_is_two_ns_short_of_the_latency) {
   EXPECT_EQ(queue.slice(add(ordinary), ordinary), 5'999'998U);
 }
 
-TEST_F(cfs_queue_test, the_period_stretches_above_nr_latency) {
+TEST_F(cfs_queue_test, the_period_is_that_of_the_number_above_nr_latency) {
   EXPECT_EQ(queue.period(8), 6 * ms);
   EXPECT_EQ(queue.period(9), 9 * 750 * us);
+  config.nr_latency = 3;
+  EXPECT_EQ(queue.period(3), 6 * ms);
+  EXPECT_EQ(queue.period(4), 3 * ms);
 }
 
 TEST_F(cfs_queue_test, shares_round_to_just_below_the_granularity_and_are_lifted) {
@@ -153,6 +164,64 @@ TEST_F(cfs_queue_test, equals_wait_in_the_order_they_came_and_the_running_one_go
   queue.put_back(1);
   EXPECT_EQ(queue.waiting().first(), &b);
   EXPECT_EQ(queue.waiting().next(b, b.vruntime), &a);
+}
+
+TEST_F(cfs_queue_test, the_running_one_stays_only_when_it_is_strictly_first) {
+  entity& running = add_at(1 * ms);
+  const entity& waiting = add_at(1 * ms);
+  queue.set_running(running, 1);
+  EXPECT_EQ(queue.pick(), &waiting);
+  add_at(2 * ms);
+  queue.dequeue(others[1], ordinary, kept_vruntime::absolute, floor_update::hold, 1);
+  EXPECT_EQ(queue.pick(), &running);
+}
+
+TEST_F(cfs_queue_test, a_refused_next_buddy_does_not_block_the_last_buddy) {
+  add_at(0);
+  entity& last = add_at(1 * ms);
+  entity& next = add_at(1 * ms + 1);
+  queue.set_next(next);
+  queue.set_last(last);
+  EXPECT_EQ(queue.pick(), &last);
+}
+
+TEST_F(cfs_queue_test, the_next_buddy_comes_before_the_last_and_both_before_the_leftmost) {
+  add_at(0);
+  entity& last = add_at(0);
+  entity& next = add_at(1 * ms);
+  queue.set_last(last);
+  EXPECT_EQ(queue.pick(), &last);
+  queue.set_next(next);
+  EXPECT_EQ(queue.pick(), &next);
+}
+
+TEST_F(cfs_queue_test, passing_over_the_skip_buddy_a_tie_goes_to_the_waiting_one) {
+  entity& skip = add_at(0);
+  entity& running = add_at(500 * us);
+  const entity& second = add_at(500 * us);
+  queue.set_running(running, 1);
+  queue.set_skip(skip);
+  EXPECT_EQ(queue.pick(), &second);
+}
+
+TEST_F(cfs_queue_test, the_skip_buddy_is_picked_when_the_second_is_too_far_ahead_or_missing) {
+  entity& skip = add_at(0);
+  queue.set_skip(skip);
+  EXPECT_EQ(queue.pick(), &skip);
+  add_at(1 * ms + 1);
+  EXPECT_EQ(queue.pick(), &skip);
+}
+
+TEST_F(cfs_queue_test, picking_clears_no_buddy_and_running_clears_ones_own) {
+  entity& a = add_at(0);
+  entity& b = add_at(0);
+  queue.set_next(b);
+  queue.set_skip(a);
+  EXPECT_EQ(queue.pick(), &b);
+  EXPECT_EQ(queue.next_buddy(), &b);
+  queue.set_running(b, 1);
+  EXPECT_EQ(queue.next_buddy(), nullptr);
+  EXPECT_EQ(queue.skip_buddy(), &a);
 }
 
 TEST_F(cfs_queue_test, a_load_that_wraps_is_counted) {

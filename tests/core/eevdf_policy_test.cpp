@@ -622,15 +622,23 @@ TEST(eevdf_sums, asking_for_the_average_moves_the_reference_and_nothing_else) {
 TEST(eevdf_sums, the_average_is_rounded_down_also_below_the_reference) {
   one_cpu cpu;
   task& a = cpu.fork();
-  cpu.fork();
-  cpu.fork();
+  const task& b = cpu.fork();
+  const task& c = cpu.fork();
   cpu.schedule();
-  cpu.run(3 * ms);
-  cpu.schedule();
-  cpu.run(2);
-  cpu.fair.remove(a, cpu.now);  // the average falls below where it was asked for
+  cpu.run_and_switch(3 * ms);
+  ASSERT_EQ(cpu.fair.current(), &b);
+  cpu.run(1);  // b is 1 ns ahead of c
+  cpu.fair.remove(a, cpu.now);
   const run_queue& queue = cpu.fair.queue();
-  EXPECT_EQ(queue.average_vruntime(), cpu.tasks[2].vruntime + 1);
+  ASSERT_TRUE(before(b.vruntime, queue.reference()));
+  EXPECT_EQ(queue.average_vruntime(), c.vruntime);
+}
+
+TEST(eevdf_attributes, a_weight_given_to_a_sleeper_keeps_its_lag_in_wall_clock_time) {
+  creditor_and_debtor s;
+  s.cpu.block();
+  s.cpu.fair.reweight(*s.creditor, 4 * nice_0_weight, s.cpu.now);
+  EXPECT_EQ(s.creditor->vlag, static_cast<std::int64_t>(500 * us));
 }
 
 TEST(eevdf_sums, the_shortest_slice_counts_everybody) {

@@ -35,6 +35,7 @@ std::vector<step> all_steps() {
       {.what = action::set_attributes, .who = 0, .nice = 0, .policy = sched_policy::idle},
       {.what = action::set_attributes, .who = 1, .nice = 1, .policy = sched_policy::batch},
       {.what = action::reweight, .who = 0, .weight = 5000},
+      {.what = action::fork, .ns = 100'000, .nice = 1},
       {.what = action::remove, .who = 0},
       {.what = action::higher_class},
   };

@@ -33,7 +33,7 @@ void through(eevdf_twin& twin, const std::vector<operation>& stream, Before&& be
 
 template <typename Check>
 void in_every_state(const eevdf_config& config, Check&& check) {
-  eevdf_twin twin(config, *start_of_virtual_time(), 8);
+  eevdf_twin twin(config, *start_of_virtual_time(), 8, beside::nothing);
   through(
       twin, *some_stream(), [](const operation&) {}, [&](const operation&) { check(twin.cpu()); });
 }
@@ -70,7 +70,7 @@ RC_GTEST_PROP(eevdf_laws, eligible_means_that_the_lag_is_not_negative, ()) {
 
 // L1: the lag seen after joining is the lag kept. L2: what is placed at V is eligible.
 RC_GTEST_PROP(eevdf_laws, a_task_comes_back_with_the_lag_it_left_with, ()) {
-  eevdf_twin twin(three_ms_slices(), *start_of_virtual_time(), 8);
+  eevdf_twin twin(three_ms_slices(), *start_of_virtual_time(), 8, beside::nothing);
   const std::vector<operation> stream = *some_stream();
   for (const operation& op : stream) {
     if (op.what != act::wake) {
@@ -78,7 +78,7 @@ RC_GTEST_PROP(eevdf_laws, a_task_comes_back_with_the_lag_it_left_with, ()) {
       continue;
     }
     for (task& t : twin.cpu().tasks) {
-      if (t.queued || !twin.model().rows()[t.id - 1].alive) continue;
+      if (t.queued || !twin.alive(t)) continue;
       const bool company = twin.cpu().fair.nr_queued() > 0;
       const std::int64_t kept = company ? t.vlag : 0;
       twin.cpu().wake(t);
@@ -90,7 +90,7 @@ RC_GTEST_PROP(eevdf_laws, a_task_comes_back_with_the_lag_it_left_with, ()) {
 }
 
 RC_GTEST_PROP(eevdf_laws, a_new_task_is_eligible, ()) {
-  eevdf_twin twin(*any_config(), *start_of_virtual_time(), 8);
+  eevdf_twin twin(*any_config(), *start_of_virtual_time(), 8, beside::nothing);
   std::size_t known = 0;
   through(
       twin, *some_stream(), [&](const operation&) { known = twin.cpu().tasks.size(); },
@@ -102,7 +102,7 @@ RC_GTEST_PROP(eevdf_laws, a_new_task_is_eligible, ()) {
 
 // L3: lag and deadline keep their distance to V in wall-clock time.
 RC_GTEST_PROP(eevdf_laws, reweighting_keeps_lag_and_deadline_in_wall_clock_time, ()) {
-  eevdf_twin twin(*any_config(), *start_of_virtual_time(), 8);
+  eevdf_twin twin(*any_config(), *start_of_virtual_time(), 8, beside::nothing);
   through(twin, *some_stream(), [](const operation&) {}, [](const operation&) {});
   one_cpu& cpu = twin.cpu();
   const run_queue& queue = cpu.fair.queue();
@@ -130,7 +130,7 @@ RC_GTEST_PROP(eevdf_laws, a_delayed_task_never_runs_and_leaves_without_credit, (
   eevdf_config config = *any_config();
   config.features.set(feature::delay_dequeue, true);
   config.features.set(feature::delay_zero, true);
-  eevdf_twin twin(config, *start_of_virtual_time(), 8);
+  eevdf_twin twin(config, *start_of_virtual_time(), 8, beside::nothing);
   bool credit = false;
   twin.cpu().fair.set_decision_hook(
       [](void* context, decision what, const entity& who) {
@@ -171,8 +171,8 @@ RC_GTEST_PROP(eevdf_laws, where_virtual_time_starts_decides_nothing, ()) {
   const eevdf_config config = *any_config();
   const std::uint64_t start = *start_of_virtual_time();
   const std::uint64_t other_start = *start_of_virtual_time();
-  eevdf_twin one(config, start, 8);
-  eevdf_twin other(config, other_start, 8);
+  eevdf_twin one(config, start, 8, beside::nothing);
+  eevdf_twin other(config, other_start, 8, beside::nothing);
   const auto number = [](const entity* e) {
     return e == nullptr ? 0U : static_cast<const task*>(e)->id;
   };

@@ -102,10 +102,11 @@ TEST(eevdf_every_sequence, with_each_feature_turned) {
 }
 
 void check_stream(const eevdf_config& config, std::uint64_t start, std::size_t most_tasks,
-                  const std::vector<operation>& stream) {
+                  const std::vector<operation>& stream, std::size_t compare_each = 1) {
   eevdf_twin twin(config, start, most_tasks);
   for (std::size_t i = 0; i < stream.size(); ++i) {
     twin.apply(stream[i]);
+    if (i % compare_each != 0) continue;
     const std::string found = twin.difference();
     if (!found.empty()) {
       RC_FAIL("after operation " + std::to_string(i) + ":\n" + found);
@@ -125,6 +126,28 @@ RC_GTEST_PROP(eevdf_model, many_tasks_do_anything, ()) {
   const std::vector<operation> rest = *some_stream(300);
   stream.insert(stream.end(), rest.begin(), rest.end());
   check_stream(*any_config(), *start_of_virtual_time(), 64, stream);
+}
+
+// Around the sizes at which the timeline changes its form.
+RC_GTEST_PROP(eevdf_model, crowds_grow_and_shrink, ()) {
+  std::vector<operation> stream;
+  const auto some = [&](act what, int most) {
+    const int n = *rc::gen::inRange(0, most);
+    for (int i = 0; i < n; ++i) {
+      const bool makes = what == act::fork;
+      stream.push_back({what, *rc::gen::inRange(0U, 200U), makes ? *some_slice() : *some_time(),
+                        makes ? *some_nice() : 0});
+      if (!makes) stream.push_back({act::run, 0, 4 * ms});
+      if (!makes) stream.push_back({act::schedule});
+    }
+  };
+  for (int round = 0; round < 3; ++round) {
+    some(act::fork, 150);
+    some(act::block, 60);
+    some(act::remove, 60);
+    some(act::wake, 60);
+  }
+  check_stream(three_ms_slices(), *start_of_virtual_time(), 200, stream, 23);
 }
 
 RC_GTEST_PROP(eevdf_model, equal_tasks_tie, ()) {

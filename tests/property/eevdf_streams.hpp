@@ -7,7 +7,12 @@
 
 #include <rapidcheck.h>
 
+#include <cstdlib>
+
 namespace vlag::test {
+
+// More cases than RapidCheck tries by itself; RC_PARAMS in the environment wins.
+inline const int rapidcheck_defaults = ::setenv("RC_PARAMS", "max_success=500", 0);
 
 // Where virtual time starts: the reference's place, beside both wraps, and anywhere.
 inline rc::Gen<std::uint64_t> start_of_virtual_time() {

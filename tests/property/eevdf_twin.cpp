@@ -4,6 +4,7 @@
 #include <array>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 namespace vlag::test {
 namespace {
@@ -35,89 +36,94 @@ std::ostream& operator<<(std::ostream& out, const operation& op) {
              << '}';
 }
 
-eevdf_twin::eevdf_twin(const eevdf_config& config, std::uint64_t start, std::size_t most_tasks)
-    : cpu_(config, most_tasks), model_(config, start), most_tasks_(most_tasks) {
+eevdf_twin::eevdf_twin(const eevdf_config& config, std::uint64_t start, std::size_t most_tasks,
+                       beside what)
+    : cpu_(config, most_tasks), most_tasks_(most_tasks) {
   cpu_.fair.start_at(start);
+  if (what == beside::the_model) model_.emplace(config, start);
 }
 
 std::vector<int> eevdf_twin::living() const {
-  std::vector<int> alive;
-  for (std::size_t i = 0; i < model_.rows().size(); ++i) {
-    if (model_.rows()[i].alive) alive.push_back(static_cast<int>(i));
+  std::vector<int> found;
+  for (std::size_t i = 0; i < alive_.size(); ++i) {
+    if (alive_[i]) found.push_back(static_cast<int>(i));
   }
-  return alive;
+  return found;
 }
 
 bool eevdf_twin::can_block() const {
-  if (model_.running() < 0) return false;
-  const exact_model::row& r = model_.rows()[static_cast<std::size_t>(model_.running())];
-  return r.queued && !r.delayed;
+  const task* running = cpu_.fair.current();
+  return running != nullptr && running->queued && !running->sched_delayed;
 }
 
 // Weights and deadlines of no real use can be scaled up until products wrap, which the model does
 // not do.
-bool eevdf_twin::rescaling_fits(int who, std::uint64_t full_weight) const {
-  const exact_model::row& r = model_.rows()[static_cast<std::size_t>(who)];
+bool eevdf_twin::rescaling_fits(const task& t, std::uint64_t full_weight) const {
   __extension__ using wide = __int128;
-  const std::int64_t far = r.queued ? signed_difference(r.deadline, model_.average()) : r.vlag;
-  const wide product = static_cast<wide>(far < 0 ? -far : far) * static_cast<wide>(r.full_weight);
+  const std::uint64_t average = cpu_.fair.queue().average_vruntime();
+  const std::int64_t far = t.queued ? signed_difference(t.deadline, average) : t.vlag;
+  const wide product = static_cast<wide>(far < 0 ? -far : far) * static_cast<wide>(t.weight.full);
   return product < (wide{1} << 62) && product / static_cast<wide>(full_weight) < (wide{1} << 44);
 }
 
 void eevdf_twin::schedule() {
-  const int expected = model_.schedule(cpu_.now);
-  answers_equal_ = answers_equal_ && expected == number_of(cpu_.schedule());
+  const int picked = number_of(cpu_.schedule());
+  agree(picked, [&](exact_model& m) { return m.schedule(cpu_.now); });
 }
 
 void eevdf_twin::apply(const operation& op) {
+  fair_class& fair = cpu_.fair;
   const std::uint64_t now = cpu_.now;
   switch (op.what) {
     case act::run:
       cpu_.run(op.amount);
-      model_.account(cpu_.now);
-      return;
+      return follow([&](exact_model& m) { m.account(cpu_.now); });
     case act::pass:
-      cpu_.pass(op.amount);
-      return;
+      return cpu_.pass(op.amount);
     case act::fork:
       if (living().size() >= most_tasks_) return;
       cpu_.fork(op.nice, op.amount, op.policy);
-      model_.fork(op.policy, op.nice, op.amount, now);
-      return;
-    case act::block:
-    case act::block_and_wake:
-      if (!can_block()) return;
-      answers_equal_ = answers_equal_ && model_.block(now) == cpu_.fair.block(now);
-      if (op.what == act::block) return schedule();
-      cpu_.wake(*cpu_.fair.current());
-      model_.wake(model_.running(), now);
-      return;
-    case act::exit:
-      if (!can_block()) return;
-      cpu_.fair.exit(now);
-      model_.exit(now);
-      return schedule();
-    case act::yield:
-      if (!can_block()) return;
-      cpu_.fair.yield(now);
-      model_.yield(now);
-      return schedule();
+      alive_.push_back(true);
+      return follow([&](exact_model& m) { m.fork(op.policy, op.nice, op.amount, now); });
     case act::schedule:
       return schedule();
-    case act::mark_resched:
-      if (model_.running() < 0) return;
-      cpu_.fair.set_need_resched();
-      model_.mark_resched();
-      return;
     case act::higher_class:
-      cpu_.fair.yield_cpu_to_higher_class(now);
-      model_.higher_class(now);
+      fair.yield_cpu_to_higher_class(now);
+      return follow([&](exact_model& m) { m.higher_class(now); });
+    case act::mark_resched:
+      if (fair.current() == nullptr) return;
+      fair.set_need_resched();
+      return follow([](exact_model& m) { m.mark_resched(); });
+    case act::block:
+    case act::block_and_wake:
+    case act::exit:
+    case act::yield:
+      if (can_block()) apply_to_running(op.what);
       return;
     default:
       break;
   }
-  const std::vector<int> alive = living();
-  if (!alive.empty()) apply_to(alive[op.who % alive.size()], op);
+  const std::vector<int> candidates = living();
+  if (!candidates.empty()) apply_to(candidates[op.who % candidates.size()], op);
+}
+
+void eevdf_twin::apply_to_running(act what) {
+  fair_class& fair = cpu_.fair;
+  const std::uint64_t now = cpu_.now;
+  task& running = *fair.current();
+  if (what == act::yield) {
+    fair.yield(now);
+    follow([&](exact_model& m) { m.yield(now); });
+  } else if (what == act::exit) {
+    alive_[running.id - 1] = false;
+    fair.exit(now);
+    follow([&](exact_model& m) { m.exit(now); });
+  } else {
+    agree(fair.block(now), [&](exact_model& m) { return m.block(now); });
+  }
+  if (what != act::block_and_wake) return schedule();
+  cpu_.wake(running);
+  follow([&](exact_model& m) { m.wake(m.running(), now); });
 }
 
 void eevdf_twin::apply_to(int who, const operation& op) {
@@ -127,38 +133,33 @@ void eevdf_twin::apply_to(int who, const operation& op) {
   switch (op.what) {
     case act::wake:
       fair.wake(t, now);
-      model_.wake(who, now);
-      return;
+      return follow([&](exact_model& m) { m.wake(who, now); });
     case act::remove:
-      if (who == model_.running()) return;
+      if (&t == fair.current()) return;
+      alive_[t.id - 1] = false;
       fair.remove(t, now);
-      model_.remove(who, now);
-      return;
+      return follow([&](exact_model& m) { m.remove(who, now); });
     case act::yield_to:
       if (!can_block()) return;
-      answers_equal_ = answers_equal_ && model_.yield_to(who, now) == fair.yield_to(t, now);
+      agree(fair.yield_to(t, now), [&](exact_model& m) { return m.yield_to(who, now); });
       return schedule();
     case act::set_nice:
       fair.set_nice(t, op.nice, now);
-      model_.set_nice(who, op.nice, now);
-      return;
+      return follow([&](exact_model& m) { m.set_nice(who, op.nice, now); });
     case act::set_slice: {
-      const exact_model::row& r = model_.rows()[static_cast<std::size_t>(who)];
-      const bool changed = model_.set_attributes(who, r.policy, r.static_nice, op.amount, now);
-      answers_equal_ = answers_equal_ && changed == fair.set_slice(t, op.amount, now);
-      return;
+      const auto keep = std::pair(t.policy, t.static_nice);
+      return agree(fair.set_slice(t, op.amount, now), [&](exact_model& m) {
+        return m.set_attributes(who, keep.first, keep.second, op.amount, now);
+      });
     }
-    case act::set_attributes: {
-      const bool changed = model_.set_attributes(who, op.policy, op.nice, op.amount, now);
-      answers_equal_ =
-          answers_equal_ && changed == fair.set_attributes(t, op.policy, op.nice, op.amount, now);
-      return;
-    }
+    case act::set_attributes:
+      return agree(fair.set_attributes(t, op.policy, op.nice, op.amount, now), [&](exact_model& m) {
+        return m.set_attributes(who, op.policy, op.nice, op.amount, now);
+      });
     case act::reweight:
-      if (!rescaling_fits(who, op.amount)) return;
+      if (!rescaling_fits(t, op.amount)) return;
       fair.reweight(t, op.amount, now);
-      model_.reweight(who, op.amount, now);
-      return;
+      return follow([&](exact_model& m) { m.reweight(who, op.amount, now); });
     default:
       return;
   }
@@ -168,29 +169,29 @@ std::string eevdf_twin::difference() {
   std::string found;
   if (!answers_equal_) found += "an operation answered something else\n";
   compare_queue(found);
-  for (int who = 0; who < static_cast<int>(model_.rows().size()); ++who) compare_task(who, found);
+  for (int who = 0; who < static_cast<int>(model_->rows().size()); ++who) compare_task(who, found);
   return found;
 }
 
 void eevdf_twin::compare_queue(std::string& found) {
   fair_class& fair = cpu_.fair;
   const run_queue& queue = fair.queue();
-  const int queued = model_.count_queued();
-  expect(found, "running", model_.running(), number_of(fair.current()));
-  expect(found, "need_resched", model_.need_resched(), fair.need_resched());
-  expect(found, "buddy", model_.buddy(), number_of(fair.buddy()));
+  const int queued = model_->count_queued();
+  expect(found, "running", model_->running(), number_of(fair.current()));
+  expect(found, "need_resched", model_->need_resched(), fair.need_resched());
+  expect(found, "buddy", model_->buddy(), number_of(fair.buddy()));
   expect(found, "nr_queued", queued, fair.nr_queued());
-  expect(found, "nr_runnable", queued - model_.count_delayed(), fair.nr_runnable());
-  expect(found, "nr_delayed", model_.count_delayed(), fair.nr_delayed());
-  expect(found, "peek", queued == 0 ? -1 : model_.pick(), number_of(fair.peek()));
-  expect(found, "V", model_.average(), queue.average_vruntime());
-  expect(found, "W", model_.total_weight(), queue.total_weight());
-  expect(found, "min_slice", model_.min_slice(), fair.min_slice());
+  expect(found, "nr_runnable", queued - model_->count_delayed(), fair.nr_runnable());
+  expect(found, "nr_delayed", model_->count_delayed(), fair.nr_delayed());
+  expect(found, "peek", queued == 0 ? -1 : model_->pick(), number_of(fair.peek()));
+  expect(found, "V", model_->average(), queue.average_vruntime());
+  expect(found, "W", model_->total_weight(), queue.total_weight());
+  expect(found, "min_slice", model_->min_slice(), fair.min_slice());
   expect(found, "anomalies", 0, fair.anomalies());
   expect(found, "free places", most_tasks_ - living().size(), cpu_.storage.free_places());
 
   std::uint64_t load = 0;
-  for (const exact_model::row& r : model_.rows()) load += r.queued ? r.full_weight : 0;
+  for (const exact_model::row& r : model_->rows()) load += r.queued ? r.full_weight : 0;
   expect(found, "load", load, queue.load());
 
   std::vector<int> order;
@@ -202,13 +203,13 @@ void eevdf_twin::compare_queue(std::string& found) {
     sum += signed_difference(e.vruntime, queue.reference()) * static_cast<std::int64_t>(small);
     weight += small;
   });
-  if (order != model_.waiting()) found += "timeline order\n";
+  if (order != model_->waiting()) found += "timeline order\n";
   expect(found, "S", sum, queue.weighted_sum());
   expect(found, "W_q", weight, queue.waiting_weight());
 }
 
 void eevdf_twin::compare_task(int who, std::string& found) {
-  const exact_model::row& r = model_.rows()[static_cast<std::size_t>(who)];
+  const exact_model::row& r = model_->rows()[static_cast<std::size_t>(who)];
   const task& t = cpu_.tasks[static_cast<std::size_t>(who)];
   const run_queue& queue = cpu_.fair.queue();
   const std::string name = "task " + std::to_string(who) + ' ';
@@ -226,9 +227,9 @@ void eevdf_twin::compare_task(int who, std::string& found) {
   }
   expect(found, name + "vruntime", r.vruntime, t.vruntime);
   expect(found, name + "deadline", r.deadline, t.deadline);
-  expect(found, name + "eligible", model_.eligible(who), queue.eligible(t));
-  expect(found, name + "lag", signed_difference(model_.average(), r.vruntime), queue.lag(t));
-  if (who == model_.running()) {
+  expect(found, name + "eligible", model_->eligible(who), queue.eligible(t));
+  expect(found, name + "lag", signed_difference(model_->average(), r.vruntime), queue.lag(t));
+  if (who == model_->running()) {
     expect(found, name + "protected", r.token == r.deadline, queue.slice_protected(t));
   }
 }

@@ -8,6 +8,7 @@
 #include "property/exact_model.hpp"
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,29 +45,44 @@ struct operation {
 
 std::ostream& operator<<(std::ostream& out, const operation& op);
 
+enum class beside : std::uint8_t { the_model, nothing };
+
 class eevdf_twin {
  public:
-  eevdf_twin(const eevdf_config& config, std::uint64_t start, std::size_t most_tasks);
+  eevdf_twin(const eevdf_config& config, std::uint64_t start, std::size_t most_tasks,
+             beside what = beside::the_model);
 
-  // Applies it to both; an operation that makes no sense at this point is skipped.
+  // Applies it to both (or to the class alone); an operation that makes no sense at this point is
+  // skipped.
   void apply(const operation& op);
-  // What differs now, in words; empty: nothing.
+  // What differs now, in words; empty: nothing. Requires: the model runs beside.
   [[nodiscard]] std::string difference();
 
   [[nodiscard]] one_cpu& cpu() { return cpu_; }
-  [[nodiscard]] const exact_model& model() const { return model_; }
+  [[nodiscard]] bool alive(const task& t) const { return alive_[t.id - 1]; }
 
  private:
   [[nodiscard]] std::vector<int> living() const;
   [[nodiscard]] bool can_block() const;
-  [[nodiscard]] bool rescaling_fits(int who, std::uint64_t full_weight) const;
+  [[nodiscard]] bool rescaling_fits(const task& t, std::uint64_t full_weight) const;
+  // Does the same with the model, where there is one, and notes whether it answers the same.
+  template <typename Answer, typename Call>
+  void agree(Answer of_class, Call&& of_model) {
+    if (model_) answers_equal_ = answers_equal_ && of_class == of_model(*model_);
+  }
+  template <typename Call>
+  void follow(Call&& of_model) {
+    if (model_) of_model(*model_);
+  }
   void schedule();
+  void apply_to_running(act what);
   void apply_to(int who, const operation& op);
   void compare_queue(std::string& found);
   void compare_task(int who, std::string& found);
 
   one_cpu cpu_;
-  exact_model model_;
+  std::optional<exact_model> model_;
+  std::vector<bool> alive_;
   std::size_t most_tasks_;
   bool answers_equal_ = true;  // of the operations that answer something
 };

@@ -155,8 +155,8 @@ TEST(compare, sentence_compares_simulated_with_simulated) {
 }
 
 TEST(compare, few_waits_say_nothing_and_shares_do) {
-  const run_figures a = run("recorded", {task(1, "frame", 100, {1}, 29)});
-  const run_figures b = run("linux-6.12", {task(1, "frame", 300, {90}, 29)});
+  const run_figures a = run("recorded", {task(1, "frame", 100, {1}, 19)});
+  const run_figures b = run("linux-6.12", {task(1, "frame", 300, {90}, 19)});
   EXPECT_EQ(
       what_changed_most(columns{&a, &b}, {}),
       "What changed most: the CPU share of frame is 30.0 % under linux-6.12 instead of 10.0 % "
