@@ -120,30 +120,32 @@ inline void flat_resettle(timeline_state& s, const flat_form& form, bool right_r
 }
 
 // Few are moved one by one: vectors would wait for what was just stored in single words.
-inline void few_move(timeline_state& s, std::uint32_t to, std::uint32_t from) noexcept {
+inline void few_move(std::uint64_t* slots, std::uint32_t room, std::uint32_t to,
+                     std::uint32_t from) noexcept {
   __asm__ volatile("");  // or it becomes vectors all the same
-  s.slots[to] = s.slots[from];
-  s.slots[s.room + to] = s.slots[s.room + from];
-  s.slots[2U * s.room + to] = s.slots[2U * s.room + from];
+  slots[to] = slots[from];
+  slots[room + to] = slots[room + from];
+  slots[2 * room + to] = slots[2 * room + from];
 }
 
 inline void few_resettle(timeline_state& s) noexcept {
   if (s.room != inline_form.room) return flat_resettle(s, small_form, true);
-  const std::uint32_t begin = (inline_form.room - s.size) / 4;
-  for (std::uint32_t i = 0; i != s.size; ++i) few_move(s, begin + i, s.begin + i);
-  s.begin = begin;
+  for (std::uint32_t i = 0; i != s.size; ++i) {
+    few_move(s.inline_slots, inline_form.room, i, s.begin + i);
+  }
+  s.begin = 0;
 }
 
 inline void few_insert(timeline_state& s, entity& e, std::uint64_t key) noexcept {
   if (s.begin != 0 && before(key, s.slots[s.begin + s.size / 2])) {
     std::uint32_t at = --s.begin;
     ++s.size;
-    for (; !before(key, s.slots[at + 1]); ++at) few_move(s, at, at + 1);
+    for (; !before(key, s.slots[at + 1]); ++at) few_move(s.slots, s.room, at, at + 1);
     return s.put(at, e, key);
   }
   if (s.begin + s.size == s.room) few_resettle(s);
   std::uint32_t at = s.begin + s.size++;
-  for (; at != s.begin && before(key, s.slots[at - 1]); --at) few_move(s, at, at - 1);
+  for (; at != s.begin && before(key, s.slots[at - 1]); --at) few_move(s.slots, s.room, at, at - 1);
   s.put(at, e, key);
 }
 
@@ -156,10 +158,10 @@ inline void few_erase(timeline_state& s, const entity& e) noexcept {
   }
   --s.size;
   if (2 * (at - s.begin) < s.size) {
-    for (; at != s.begin; --at) few_move(s, at, at - 1);
+    for (; at != s.begin; --at) few_move(s.slots, s.room, at, at - 1);
     ++s.begin;
   } else {
-    for (; at != s.begin + s.size; ++at) few_move(s, at, at + 1);
+    for (; at != s.begin + s.size; ++at) few_move(s.slots, s.room, at, at + 1);
   }
 }
 
