@@ -3,9 +3,9 @@
 // The EEVDF fair class on one CPU: which task runs next, and when the running one must give way.
 //
 // A class knows no clock, no thread and allocates nothing. The caller reports what happens (a task
-// wakes, the running one blocks, a tick) with the time at which it happens, asks need_resched(), and
-// calls schedule() to be told who runs. Decisions equal those of the reference kernel of the profile
-// bit for bit (see profile.hpp); the arithmetic is in run_queue.hpp.
+// wakes, the running one blocks, a tick) with the time at which it happens, asks need_resched(),
+// and calls schedule() to be told who runs. Decisions equal those of the reference kernel of the
+// profile bit for bit (see profile.hpp); the arithmetic is in run_queue.hpp.
 //
 // Time is a CPU clock in ns that never goes back from one call to the next; a call with an older
 // time is accepted and accounts nothing.
@@ -41,6 +41,10 @@ enum class decision : std::uint8_t {
   dequeue_delayed,       // a blocking task stays queued until its lag is worked off
   delayed_completed,     // and now it has left
   delayed_requeued,      // or it woke before that
+  // CFS only
+  ran_its_share,     // the running task had its share of the period: resched
+  ran_ahead,         // it is ahead of the first waiting one by more than its share: resched
+  child_runs_first,  // a new task was put before its parent: resched
 };
 
 // Called at each decision with the entity that it is about. Must not call back into the class.
@@ -54,6 +58,11 @@ class fair_class {
   // A new task joins and is put on the queue. False: the storage is full and nothing has changed.
   // Requires: t is in no class; set_initial_attributes() was called. O(log n).
   [[nodiscard]] bool fork(task& t, std::uint64_t now_ns) noexcept;
+
+  // A task that has lived elsewhere joins asleep, with the lag that it carries (none when it is
+  // fresh); wake() puts it on the queue. False: the storage is full. O(1).
+  // Requires: t is in no class; set_initial_attributes() was called.
+  [[nodiscard]] bool join_asleep(task& t, std::uint64_t now_ns) noexcept;
 
   // A task that blocked becomes runnable. Requires: t blocked (and did not exit). O(log n).
   // Waking a task that is runnable does nothing.
@@ -97,32 +106,73 @@ class fair_class {
   void reweight(task& t, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
 
   // The running task, also between block() and schedule(); nullptr: idle or a higher class.
-  [[nodiscard]] task* current() const noexcept;
+  [[nodiscard]] task* current() const noexcept { return static_cast<task*>(queue_.current()); }
   // The CPU should call schedule() at its next chance.
-  [[nodiscard]] bool need_resched() const noexcept;
-  void set_need_resched() noexcept;
+  [[nodiscard]] bool need_resched() const noexcept { return need_resched_; }
+  void set_need_resched() noexcept { need_resched_ = true; }
 
   // ns of CPU time until the running task's request ends, 0 when overdue; for a one-shot timer.
   // UINT64_MAX when nobody runs or nobody else waits.
   [[nodiscard]] std::uint64_t time_to_request_end() const noexcept;
 
-  // Who would be picked now, no time passing; may name a delayed task. nullptr: queue empty.
+  // Who would be picked now, no time passing; may name a delayed task. nullptr: the queue is empty,
+  // or sums wrapped so far that nobody is eligible (schedule() then takes the first in order).
   [[nodiscard]] const task* peek() noexcept;
   [[nodiscard]] const task* buddy() const noexcept;
 
   // Tasks on the queue without and with the delayed ones (running included in both).
-  [[nodiscard]] std::uint32_t nr_runnable() const noexcept;
-  [[nodiscard]] std::uint32_t nr_queued() const noexcept;
-  [[nodiscard]] std::uint32_t nr_delayed() const noexcept;
+  [[nodiscard]] std::uint32_t nr_runnable() const noexcept {
+    return queue_.nr_queued() - nr_delayed_;
+  }
+  [[nodiscard]] std::uint32_t nr_queued() const noexcept { return queue_.nr_queued(); }
+  [[nodiscard]] std::uint32_t nr_delayed() const noexcept { return nr_delayed_; }
+
+  // The shortest slice on the queue, running one included; UINT64_MAX when it is empty.
+  [[nodiscard]] std::uint64_t min_slice() noexcept { return queue_.min_slice(); }
 
   // Times at which sums wrapped and the answer is ours, not the reference's.
-  [[nodiscard]] std::uint64_t anomalies() const noexcept;
+  [[nodiscard]] std::uint64_t anomalies() const noexcept { return queue_.anomalies(); }
 
-  [[nodiscard]] const run_queue& queue() const noexcept;
+  [[nodiscard]] const run_queue& queue() const noexcept { return queue_; }
   // Where virtual time starts; 2^64 - 2^20 otherwise. Requires: the class is empty.
-  void start_at(std::uint64_t reference) noexcept;
+  void start_at(std::uint64_t reference) noexcept { queue_.start_at(reference); }
 
-  void set_decision_hook(decision_hook hook, void* context) noexcept;
+  void set_decision_hook(decision_hook hook, void* context) noexcept {
+    hook_ = hook;
+    hook_context_ = context;
+  }
+
+ private:
+  struct interrupted {  // what a task was doing when a change of its attributes took it out
+    bool queued;
+    bool running;
+  };
+
+  void tell(decision what, const entity& who) const noexcept {
+    if (hook_ != nullptr) hook_(hook_context_, what, who);
+  }
+  void reschedule(decision why, const entity& who) noexcept;
+  void account_running(std::uint64_t now_ns) noexcept;
+  void enqueue(task& t, placement how, std::uint64_t now_ns) noexcept;
+  void leave_for_good(task& t) noexcept;
+  void complete_delayed(task& t, std::uint64_t now_ns) noexcept;
+  void check_preemption(task& woken, bool may_nominate, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool shorter_request_wins(const task& woken, const task& running) const noexcept;
+  void nominate(task& t) noexcept;
+  [[nodiscard]] interrupted take_out(task& t, std::uint64_t now_ns) noexcept;
+  void put_back(task& t, interrupted was, std::uint64_t now_ns) noexcept;
+  void apply_weight(task& t) noexcept;
+  void apply_slice(task& t, std::uint64_t slice_ns) const noexcept;
+  void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
+
+  run_queue queue_;
+  const eevdf_config* config_;
+  timeline_storage* storage_;
+  decision_hook hook_ = nullptr;
+  void* hook_context_ = nullptr;
+  std::uint32_t nr_delayed_ = 0;
+  bool need_resched_ = false;
+  bool higher_class_runs_ = false;
 };
 
 }  // namespace vlag

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vlag/profile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace vlag {
+namespace {
+
+constexpr std::uint64_t one_second_ns = 1'000'000'000;
+constexpr std::uint64_t most_tasks = 1'000'000;
+
+constexpr std::array profile_table = {
+    profile{"linux-6.12", fair_engine::eevdf, "Linux 6.12.117",
+            "EEVDF with delayed dequeue, own slices and lag kept over sleep (the default)"},
+    profile{"linux-6.1", fair_engine::cfs, "Linux 6.1.192",
+            "CFS: least vruntime first, with sleeper credit and wake-up granularity"},
+};
+
+constexpr std::array constant_table = {
+    constant_info{fair_engine::eevdf, "base_slice", true, 1, one_second_ns,
+                  "length of a request of a task without a slice of its own", "6.6"},
+    constant_info{fair_engine::cfs, "latency", true, 1, one_second_ns,
+                  "period in which each task runs once, while tasks are few", "2.6.24"},
+    constant_info{fair_engine::cfs, "min_granularity", true, 1, one_second_ns,
+                  "what a task gets of the period at least; the period stretches for it", "2.6.23"},
+    constant_info{fair_engine::cfs, "idle_min_granularity", true, 1, one_second_ns,
+                  "the same for SCHED_IDLE tasks beside others; not scaled with the CPUs", "5.16"},
+    constant_info{fair_engine::cfs, "wakeup_granularity", true, 0, one_second_ns,
+                  "by how much a waking task must be behind the running one to preempt it",
+                  "2.6.23"},
+    constant_info{fair_engine::cfs, "nr_latency", false, 1, most_tasks,
+                  "number of tasks above which the period stretches", "2.6.24"},
+    constant_info{fair_engine::cfs, "child_runs_first", false, 0, 1,
+                  "1: a forked child runs before its parent", "2.6.23"},
+};
+
+// How to reach each row of constant_table, in the same order.
+struct constant_access {
+  std::uint64_t (*get)(const policy_config&) noexcept;
+  void (*set)(policy_config&, std::uint64_t) noexcept;
+};
+
+constexpr std::array<constant_access, constant_table.size()> access_table = {{
+    {[](const policy_config& c) noexcept { return c.eevdf.base_slice_ns; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.eevdf.base_slice_ns = v; }},
+    {[](const policy_config& c) noexcept { return c.cfs.latency_ns; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.cfs.latency_ns = v; }},
+    {[](const policy_config& c) noexcept { return c.cfs.min_granularity_ns; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.cfs.min_granularity_ns = v; }},
+    {[](const policy_config& c) noexcept { return c.cfs.idle_min_granularity_ns; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.cfs.idle_min_granularity_ns = v; }},
+    {[](const policy_config& c) noexcept { return c.cfs.wakeup_granularity_ns; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.cfs.wakeup_granularity_ns = v; }},
+    {[](const policy_config& c) noexcept { return std::uint64_t{c.cfs.nr_latency}; },
+     [](policy_config& c, std::uint64_t v) noexcept {
+       c.cfs.nr_latency = static_cast<std::uint32_t>(v);
+     }},
+    {[](const policy_config& c) noexcept { return std::uint64_t{c.cfs.child_runs_first}; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.cfs.child_runs_first = v != 0; }},
+}};
+
+const constant_access& access_of(const constant_info& which) noexcept {
+  std::size_t row = 0;
+  while (constant_table[row].engine != which.engine || constant_table[row].name != which.name)
+    ++row;
+  return access_table[row];
+}
+
+}  // namespace
+
+std::span<const profile> all_profiles() noexcept { return profile_table; }
+
+const profile* find_profile(std::string_view name) noexcept {
+  const auto* found = std::find_if(profile_table.begin(), profile_table.end(),
+                                   [&](const profile& row) { return row.name == name; });
+  return found == profile_table.end() ? nullptr : found;
+}
+
+policy_config configure(const profile& p, unsigned cpus, std::uint64_t tick_ns) noexcept {
+  policy_config config;
+  config.source = &p;
+  config.engine = p.engine;
+  const auto factor = static_cast<std::uint64_t>(std::bit_width(std::min(cpus, 8U)));
+  config.eevdf.base_slice_ns *= factor;
+  config.eevdf.tick_ns = tick_ns;
+  config.cfs.latency_ns *= factor;
+  config.cfs.min_granularity_ns *= factor;
+  config.cfs.wakeup_granularity_ns *= factor;
+  return config;
+}
+
+std::span<const constant_info> all_constants() noexcept { return constant_table; }
+
+const constant_info* find_constant(fair_engine engine, std::string_view name) noexcept {
+  const auto* found = std::find_if(
+      constant_table.begin(), constant_table.end(),
+      [&](const constant_info& row) { return row.engine == engine && row.name == name; });
+  return found == constant_table.end() ? nullptr : found;
+}
+
+std::uint64_t constant_value(const policy_config& config, const constant_info& which) noexcept {
+  return access_of(which).get(config);
+}
+
+set_result set_constant(policy_config& config, std::string_view name,
+                        std::uint64_t value) noexcept {
+  const constant_info* which = find_constant(config.engine, name);
+  if (which == nullptr) return set_result::unknown_name;
+  if (value < which->minimum || value > which->maximum) return set_result::out_of_range;
+  access_of(*which).set(config, value);
+  return set_result::ok;
+}
+
+set_result set_feature(policy_config& config, std::string_view name, bool on) noexcept {
+  const feature_info* which = find_feature(config.engine, name);
+  if (which == nullptr) return set_result::unknown_name;
+  (config.engine == fair_engine::eevdf ? config.eevdf.features : config.cfs.features)
+      .set(which->id, on);
+  return set_result::ok;
+}
+
+}  // namespace vlag
