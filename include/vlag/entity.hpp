@@ -13,7 +13,13 @@
 namespace vlag {
 
 // Scheduling policies, with the numbers of the sched_setscheduler() system call.
-enum class sched_policy : std::uint8_t { normal = 0, fifo = 1, round_robin = 2, batch = 3, idle = 5 };
+enum class sched_policy : std::uint8_t {
+  normal = 0,
+  fifo = 1,
+  round_robin = 2,
+  batch = 3,
+  idle = 5
+};
 
 // Times are unsigned 64-bit ns. Virtual times wrap; they are compared by the sign of their 64-bit
 // difference and nothing may depend on where they start.

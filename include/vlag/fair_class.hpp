@@ -41,6 +41,10 @@ enum class decision : std::uint8_t {
   dequeue_delayed,       // a blocking task stays queued until its lag is worked off
   delayed_completed,     // and now it has left
   delayed_requeued,      // or it woke before that
+  // CFS only
+  ran_its_share,     // the running task had its share of the period: resched
+  ran_ahead,         // it is ahead of the first waiting one by more than its share: resched
+  child_runs_first,  // a new task was put before its parent: resched
 };
 
 // Called at each decision with the entity that it is about. Must not call back into the class.
@@ -54,6 +58,11 @@ class fair_class {
   // A new task joins and is put on the queue. False: the storage is full and nothing has changed.
   // Requires: t is in no class; set_initial_attributes() was called. O(log n).
   [[nodiscard]] bool fork(task& t, std::uint64_t now_ns) noexcept;
+
+  // A task that has lived elsewhere joins asleep, with the lag that it carries (none when it is
+  // fresh); wake() puts it on the queue. False: the storage is full. O(1).
+  // Requires: t is in no class; set_initial_attributes() was called.
+  [[nodiscard]] bool join_asleep(task& t, std::uint64_t now_ns) noexcept;
 
   // A task that blocked becomes runnable. Requires: t blocked (and did not exit). O(log n).
   // Waking a task that is runnable does nothing.

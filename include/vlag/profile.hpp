@@ -34,7 +34,8 @@ struct policy_config {
 // The profile's defaults on a machine of that many CPUs and that tick. Constants that the kernel
 // scales with the CPUs are multiplied by 1 + ilog2(min(cpus, 8)).
 // Requires: cpus >= 1, tick_ns >= 1.
-[[nodiscard]] policy_config configure(const profile& p, unsigned cpus, std::uint64_t tick_ns) noexcept;
+[[nodiscard]] policy_config configure(const profile& p, unsigned cpus,
+                                      std::uint64_t tick_ns) noexcept;
 
 // One row a constant and engine. Times are in ns.
 struct constant_info {
@@ -48,9 +49,11 @@ struct constant_info {
 };
 
 [[nodiscard]] std::span<const constant_info> all_constants() noexcept;
-[[nodiscard]] const constant_info* find_constant(fair_engine engine, std::string_view name) noexcept;
+[[nodiscard]] const constant_info* find_constant(fair_engine engine,
+                                                 std::string_view name) noexcept;
 
-[[nodiscard]] std::uint64_t constant_value(const policy_config& config, const constant_info& which) noexcept;
+[[nodiscard]] std::uint64_t constant_value(const policy_config& config,
+                                           const constant_info& which) noexcept;
 
 enum class set_result : std::uint8_t { ok, unknown_name, out_of_range };
 
@@ -58,6 +61,7 @@ enum class set_result : std::uint8_t { ok, unknown_name, out_of_range };
 [[nodiscard]] set_result set_constant(policy_config& config, std::string_view name,
                                       std::uint64_t value) noexcept;
 // Switches one feature of the config's engine by name (PLACE_LAG; not NO_PLACE_LAG).
-[[nodiscard]] set_result set_feature(policy_config& config, std::string_view name, bool on) noexcept;
+[[nodiscard]] set_result set_feature(policy_config& config, std::string_view name,
+                                     bool on) noexcept;
 
 }  // namespace vlag

@@ -56,8 +56,10 @@ struct timeline_tree {
   // Every vruntime inside lies in [low, low + span], unless wide.
   std::uint64_t low = 0;
   std::uint64_t span = 0;
-  std::uint32_t levels = 0;  // of inner nodes; 0: the root is a leaf
-  bool wide = false;         // the window has outgrown signed comparison
+  std::uint32_t levels = 0;     // of inner nodes; 0: the root is a leaf
+  std::uint32_t hint_slot = 0;  // of the leaf where first_eligible() last found something
+  bool first_leaf_led = true;   // and that was the first leaf
+  bool wide = false;            // the window has outgrown signed comparison
 };
 
 // Up to about 128 entities are flat: keys, vruntimes and addresses in three arrays of room slots
@@ -110,8 +112,8 @@ struct timeline_limits {
   std::uint32_t tree_least = 96;  // flat below
   std::uint32_t leaf_most = 32;
   std::uint32_t leaf_least = 12;
-  std::uint32_t inner_most = 32;
-  std::uint32_t inner_least = 12;
+  std::uint32_t inner_most = 64;
+  std::uint32_t inner_least = 20;
 };
 
 struct timeline_pools {

@@ -36,8 +36,8 @@ struct load_weight {
   std::uint32_t inverse = 4194304;
 };
 
-// Weight of a nice level, with the table's inverse (which is rounded to nearest, while inverse_of()
-// rounds down: they differ by one for 14 levels).
+// Weight of a nice level, with the table's inverse (which is rounded to nearest, but down at nice
+// 13, 14, 16 and 17, while inverse_of() always rounds down: they differ by one for 14 levels).
 // Requires: min_nice <= nice <= max_nice.
 [[nodiscard]] load_weight weight_of_nice(int nice) noexcept;
 
@@ -55,6 +55,7 @@ struct load_weight {
 // Requires: full != 0.
 [[nodiscard]] constexpr std::uint32_t inverse_of(std::uint64_t full) noexcept {
   const std::uint64_t small = small_weight(full);
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): full is not 0, so small is at least 2.
   return small >= 0xffffffffU ? 1U : static_cast<std::uint32_t>(0xffffffffU / small);
 }
 

@@ -55,6 +55,14 @@ bool fair_class::fork(task& t, std::uint64_t now_ns) noexcept {
   return true;
 }
 
+bool fair_class::join_asleep(task& t, std::uint64_t) noexcept {
+  if (!storage_->reserve_place()) return false;
+  t.queued = false;
+  t.sched_delayed = false;
+  t.rel_deadline = false;
+  return true;
+}
+
 void fair_class::wake(task& t, std::uint64_t now_ns) noexcept {
   if (!t.queued) {
     enqueue(t, placement::of_known_entity, now_ns);

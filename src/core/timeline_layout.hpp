@@ -25,7 +25,7 @@
 namespace vlag::detail {
 
 inline constexpr std::uint32_t leaf_capacity = 32;
-inline constexpr std::uint32_t inner_capacity = 32;
+inline constexpr std::uint32_t inner_capacity = 64;
 
 struct timeline_inner;
 
@@ -59,7 +59,7 @@ struct flat_form {
   std::uint32_t least;
 };
 inline constexpr flat_form inline_form{timeline_state::inline_room, timeline_state::inline_most, 0};
-inline constexpr flat_form small_form{32, 24, 4};
+inline constexpr flat_form small_form{leaf_capacity, 24, 4};
 inline constexpr flat_form large_form{192, 128, 17};
 
 [[nodiscard]] constexpr std::size_t block_bytes(const flat_form& form) noexcept {

@@ -20,7 +20,8 @@ inline const std::uint64_t* addresses_of(const timeline_leaf& leaf) noexcept {
   return leaf.slots + 2 * leaf_capacity + leaf.begin;
 }
 inline std::uint64_t lowest_vruntime(const timeline_state& s, const timeline_leaf& leaf) noexcept {
-  return s.tree.low + smallest_offset(vruntimes_of(leaf), leaf.size, s.tree.low);
+  return s.tree.low +
+         leaf_smallest_offset(leaf.slots + leaf_capacity, leaf.begin, leaf.size, s.tree.low);
 }
 
 inline timeline_leaf* new_leaf(timeline_pools& pools) noexcept {
@@ -91,10 +92,10 @@ inline bool before_in(const timeline_state& s, std::uint64_t a, std::uint64_t b)
 
 // The bounds of a whole inner node.
 inline std::uint64_t lowest_vruntime(const timeline_state& s, const timeline_inner& p) noexcept {
-  return s.tree.low + smallest_offset(p.low_vruntime, p.size, s.tree.low);
+  return s.tree.low + inner_smallest_offset(p.low_vruntime, p.size, s.tree.low);
 }
 inline std::uint64_t lowest_slice(const timeline_inner& p) noexcept {
-  return smallest_offset(p.low_slice, p.size, 0);
+  return inner_smallest_offset(p.low_slice, p.size, 0);
 }
 
 // Whether a node lies on the left, or right, edge of the tree.
@@ -177,7 +178,7 @@ inline leaf_place leaf_for(const timeline_state& s, std::uint64_t key) noexcept 
   if (!before(key, keys_of(*last)[last->size - 1])) return {last, last->parent->size - 1};
   const auto* p = static_cast<const timeline_inner*>(s.tree.root);
   for (;;) {
-    const std::uint32_t slot = count_not_after(p->separator + 1, p->size - 1, key);
+    const std::uint32_t slot = inner_slot_for(p->separator, p->size, key);
     if (p->level == 1) return {leaf_of(*s.pools, p->child[slot]), slot};
     p = inner_of(*s.pools, p->child[slot]);
   }
@@ -253,9 +254,10 @@ inline leaf_place split_leaf(timeline_state& s, const leaf_place& full, std::uin
 inline void tree_insert(timeline_state& s, entity& e, std::uint64_t key) noexcept {
   widen(s.tree, e.vruntime);
   leaf_place to = leaf_for(s, key);
-  std::uint32_t position = count_not_after(keys_of(*to.leaf), to.leaf->size, key);
+  std::uint32_t position = leaf_count_not_after(to.leaf->slots, to.leaf->begin, to.leaf->size, key);
   if (to.leaf->size == s.pools->limits.leaf_most) to = split_leaf(s, to, key, position);
-  run_insert(to.leaf->slots, leaf_capacity, to.leaf->begin, to.leaf->size, position, e, key);
+  leaf_insert(to.leaf->slots, to.leaf->begin, to.leaf->size, position, key, e.vruntime,
+              address_of(e));
   e.timeline_hook = to.leaf->number;
   ++s.size;
   lower_bounds(s, to.leaf->parent, to.slot, e.vruntime, e.slice_ns);
@@ -383,13 +385,23 @@ inline void rebalance_leaf(timeline_state& s, timeline_leaf* leaf) noexcept {
   remove_child(s, p, b);
 }
 
+// The picked one mostly has the smallest vruntime of its leaf: the next search would be misled.
+inline void raise_bound(timeline_state& s, const timeline_leaf& leaf) noexcept {
+  timeline_inner& p = *leaf.parent;
+  const std::uint32_t slot = s.tree.hint_slot;
+  if (slot < p.size && p.child[slot] == leaf.number) {
+    p.low_vruntime[slot] = lowest_vruntime(s, leaf);
+  }
+}
+
 inline void tree_erase(timeline_state& s, const entity& e) noexcept {
   timeline_leaf* const leaf = leaf_of(*s.pools, e.timeline_hook);
   const std::uint32_t position =
       run_find(leaf->slots, leaf_capacity, leaf->begin, leaf->size, s.hint, e);
-  run_erase(leaf->slots, leaf_capacity, leaf->begin, leaf->size, position);
+  leaf_erase(leaf->slots, leaf->begin, leaf->size, position);
   --s.size;
-  if (leaf->size >= s.pools->limits.leaf_least || leaf->parent == nullptr) return;
+  if (leaf->parent == nullptr) return;
+  if (leaf->size >= s.pools->limits.leaf_least) return raise_bound(s, *leaf);
   if (leaf != s.tree.first && leaf != s.tree.last) {
     rebalance_leaf(s, leaf);
   } else if (leaf->size == 0) {
@@ -406,12 +418,15 @@ inline void tree_erase(timeline_state& s, const entity& e) noexcept {
 // it; when it finds nothing all bounds of p lie behind average.
 inline entity* search(timeline_state& s, timeline_inner& p, std::uint64_t average) noexcept {
   for (std::uint32_t slot = 0;; ++slot) {
-    slot += first_not_after(p.low_vruntime + slot, p.size - slot, average);
+    slot = inner_first_not_after(p.low_vruntime, slot, p.size, average);
     if (slot == p.size) return nullptr;
     if (p.level == 1) {
       const timeline_leaf& leaf = *leaf_of(*s.pools, p.child[slot]);
-      const std::uint32_t position = first_not_after(vruntimes_of(leaf), leaf.size, average);
+      const std::uint32_t position =
+          leaf_first_not_after(leaf.slots + leaf_capacity, leaf.begin, leaf.size, average);
       if (position != leaf.size) {
+        s.tree.hint_slot = slot;
+        s.tree.first_leaf_led = &leaf == s.tree.first;
         s.hint = position;
         return entity_at(addresses_of(leaf)[position]);
       }
@@ -461,8 +476,14 @@ inline bool within_reach(const timeline_tree& tree, const eligibility& test,
          tree.span <= static_cast<std::uint64_t>(reach - lowest);
 }
 
-inline entity* found_in(timeline_state& s, const timeline_leaf& leaf,
-                        std::uint32_t position) noexcept {
+// Where tasks are much alike the first leaf has the answer, again and again.
+inline entity* search_first(timeline_state& s, std::uint64_t average) noexcept {
+  if (!s.tree.first_leaf_led && s.tree.levels != 0) return nullptr;
+  const timeline_leaf& leaf = *s.tree.first;
+  const std::uint32_t position =
+      leaf_first_not_after(leaf.slots + leaf_capacity, leaf.begin, leaf.size, average);
+  if (position == leaf.size) return nullptr;
+  s.tree.hint_slot = 0;
   s.hint = position;
   return entity_at(addresses_of(leaf)[position]);
 }
@@ -472,16 +493,14 @@ inline entity* tree_first_eligible(timeline_state& s, const eligibility& test) n
   if (average.exists()) {
     if (!within_reach(s.tree, test, average)) narrow(s, test.reference);
     if (within_reach(s.tree, test, average)) {
-      const timeline_leaf& leaf = *s.tree.first;
-      const std::uint32_t position = first_not_after(vruntimes_of(leaf), leaf.size, average.value);
-      if (position != leaf.size) return found_in(s, leaf, position);
+      if (entity* const found = search_first(s, average.value); found != nullptr) return found;
       if (s.tree.levels == 0) return nullptr;
       return search(s, *static_cast<timeline_inner*>(s.tree.root), average.value);
     }
   }
   for (const timeline_leaf* leaf = s.tree.first; leaf != nullptr; leaf = leaf->next) {
     const std::uint32_t position = first_holding(vruntimes_of(*leaf), leaf->size, test);
-    if (position != leaf->size) return found_in(s, *leaf, position);
+    if (position != leaf->size) return entity_at(addresses_of(*leaf)[position]);
   }
   return nullptr;
 }

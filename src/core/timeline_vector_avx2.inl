@@ -123,3 +123,5 @@ inline void move_down(std::uint64_t* to, const std::uint64_t* from, std::uint32_
   for (; i + 4 <= n; i += 4) store(to + i, load(from + i));
   for (; i != n; ++i) to[i] = from[i];
 }
+
+#include "core/timeline_nodes.inl"

@@ -63,3 +63,5 @@ inline void move_up(std::uint64_t* to, const std::uint64_t* from, std::uint32_t 
 inline void move_down(std::uint64_t* to, const std::uint64_t* from, std::uint32_t n) noexcept {
   for (std::uint32_t i = 0; i != n; ++i) to[i] = from[i];
 }
+
+#include "core/timeline_nodes.inl"

@@ -8,7 +8,7 @@
 namespace vlag {
 namespace {
 
-// From nice -20 to 19: small weight, and 2^32 / weight rounded to nearest.
+// From nice -20 to 19: small weight, and 2^32 / weight, mostly rounded to nearest.
 constexpr std::array<std::uint32_t, 40> nice_weights = {
     88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904,
     3906,  3121,  2501,  1991,  1586,  1277,  1024,  820,   655,   526,   423,  335,  272,  215,

@@ -17,8 +17,8 @@ class line_reader {
   // Longest line that is accepted, bytes.
   static constexpr std::size_t max_line_bytes = std::size_t{1} << 24;
 
-  // Opens a file, or standard input for "-". Throws input_error: no such file, a directory, not
-  // readable, empty.
+  // Opens a file, or standard input for "-", and reads its first bytes. Throws input_error: no such
+  // file, a directory, not readable, empty, a compressed stream damaged at its beginning.
   explicit line_reader(const std::string& path);
   ~line_reader();
   line_reader(const line_reader&) = delete;
@@ -37,7 +37,8 @@ class line_reader {
   [[nodiscard]] std::uint64_t bytes_consumed() const noexcept;
   [[nodiscard]] std::uint64_t file_size() const noexcept;
 
-  // The first bytes of the (uncompressed) content, up to 4 KiB, without consuming them.
+  // The first bytes of the (uncompressed) content, up to 4 KiB, without consuming them; the same at
+  // any time.
   [[nodiscard]] std::string_view peek();
 
  private:

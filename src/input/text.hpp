@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small texts that users type: durations, numbers, name patterns, and the nearest name to a misspelt
-// one.
+// Small texts that users type: durations, numbers, name patterns, and the nearest name to a
+// misspelt one.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,18 @@ namespace vlag {
 // A decimal integer with an optional sign, in full; nullopt when it is not one or does not fit.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 
-// ns as a user reads it: the shortest exact form among s, ms, us, ns ("0.1ms" gives "100us").
+// ns as a user reads it: the shortest exact form among s, ms, us, ns that does not begin with "0."
+// ("0.1ms" gives "100us", 1500000 ns "1.5ms"); of two as short the larger unit. 0 is "0s".
+// parse_duration() gives the same ns back.
 [[nodiscard]] std::string format_duration(std::uint64_t ns);
 
-// Shell-style pattern over the whole name: * ? [abc]. Linear time in practice, no recursion.
+// Shell-style pattern over the whole name: * ? [abc] [a-z] [!abc]; a '[' that is not closed stands
+// for itself. Linear time in practice, O(pattern * name) at worst, no recursion.
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view name) noexcept;
 
-// The candidate with the smallest edit distance, if it is near enough to be meant.
+// The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours; case
+// does not count), if it is near enough to be meant: at most max(2, a third of the name) and not all
+// of it. The first of several as near.
 [[nodiscard]] std::optional<std::string_view> nearest_name(
     std::string_view name, std::span<const std::string_view> candidates);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run gives: per task CPU time, waits and switches; per CPU busy time. A recording is measured
-// with the same types, so that both stand in one table. All times in ns.
+// What a run gives: per task CPU time, waits and switches; per CPU busy time. A recording is
+// measured with the same types, so that both stand in one table. All times in ns.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ struct task_figures {
   std::uint64_t involuntary = 0;  // lost the CPU while runnable (or yielded)
   std::uint64_t wakeups = 0;
   std::uint64_t sleep_ns = 0;
-  duration_histogram wake_latency;  // from wake-up to running
-  duration_histogram preempt_wait;  // from losing the CPU to running again
+  duration_histogram wake_latency;     // from wake-up to running
+  duration_histogram preempt_wait;     // from losing the CPU to running again
   std::uint64_t max_wait_from_ns = 0;  // the longest of both: when it began and ended
   std::uint64_t max_wait_to_ns = 0;
 };
@@ -74,7 +74,7 @@ struct cpu_figures {
 
 // One column of the comparison.
 struct run_figures {
-  std::string label;  // "recorded", "linux-6.12,frame.slice=0.1ms"
+  std::string label;          // "recorded", "linux-6.12,frame.slice=0.1ms"
   std::uint64_t from_ns = 0;  // the span the figures are over
   std::uint64_t to_ns = 0;
   std::vector<task_figures> tasks;  // in ascending pid

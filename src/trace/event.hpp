@@ -4,23 +4,23 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-#include <deque>
 
 namespace vlag::trace {
 
 enum class event_kind : std::uint8_t {
   sched_switch,
-  waking,       // sched_waking: in the waker's context
-  wakeup,       // sched_wakeup: the task is on the queue
-  wakeup_new,   // sched_wakeup_new: a new task is on the queue
-  fork,         // sched_process_fork
-  exit,         // sched_process_exit
-  migrate,      // sched_migrate_task
-  marker,       // a text written to trace_marker
+  waking,      // sched_waking: in the waker's context
+  wakeup,      // sched_wakeup: the task is on the queue
+  wakeup_new,  // sched_wakeup_new: a new task is on the queue
+  fork,        // sched_process_fork
+  exit,        // sched_process_exit
+  migrate,     // sched_migrate_task
+  marker,      // a text written to trace_marker
 };
 
 // Why a task left the CPU, or 'other'. The letter is the kernel's (R S D T t X Z P I K W).
@@ -36,16 +36,16 @@ enum class context_kind : std::uint8_t { task, softirq, hardirq, nmi, unknown };
 // 64 bytes; texts are indices into the recording's string table.
 struct event {
   std::uint64_t time_ns = 0;
-  std::uint64_t where = 0;       // line number (text) or byte offset, for messages
+  std::uint64_t where = 0;  // line number (text) or byte offset, for messages
   event_kind kind = event_kind::sched_switch;
   context_kind context = context_kind::unknown;
-  bool need_resched = false;     // the N flag at the event
+  bool need_resched = false;     // a reschedule was asked for at the event (flags N n p L b B l)
   switch_state prev_state;       // sched_switch
   std::uint16_t cpu = 0;         // CPU on which it was written
   std::int32_t context_pid = 0;  // task in whose context it was written; 0 idle
   // sched_switch: previous task; wake-ups, migrate, exit: the task; fork: the child.
   std::int32_t pid = 0;
-  std::int32_t prio = 0;         // kernel priority: 120 + nice, 99 - rt priority, -1 deadline
+  std::int32_t prio = 0;  // kernel priority: 120 + nice, 99 - rt priority, -1 deadline
   std::uint32_t comm = 0;
   // sched_switch: next task; fork: the parent.
   std::int32_t other_pid = 0;
@@ -59,6 +59,12 @@ struct event {
 class string_table {
  public:
   string_table();
+  string_table(const string_table& other);
+  string_table& operator=(const string_table& other);
+  string_table(string_table&&) noexcept = default;
+  string_table& operator=(string_table&&) noexcept = default;
+  ~string_table() = default;
+
   [[nodiscard]] std::uint32_t intern(std::string_view text);
   [[nodiscard]] std::string_view text(std::uint32_t index) const;
   [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
@@ -70,19 +76,28 @@ class string_table {
 
 // Something a reader could not make sense of: counted by kind, the first few kept with their place.
 struct anomaly {
-  std::string kind;                  // "out of order", "lost events", "malformed line"…
+  std::string kind;  // "out of order", "lost events", "malformed line"…
   std::uint64_t count = 0;
-  std::vector<std::string> first;    // at most 5, each "line 12: …"
+  std::vector<std::string> first;  // at most 5, each "line 12: …"
+};
+
+// Events of a kind that is not read, by name.
+struct other_event {
+  std::string name;
+  std::uint64_t count = 0;
 };
 
 // A recording in memory: events in ascending time (equal times in file order).
 struct recording {
   std::string path;
-  std::string format;          // "ftrace text"
+  std::string format;  // "ftrace text"
   string_table strings;
   std::vector<event> events;
   std::vector<anomaly> anomalies;  // in order of first appearance
-  unsigned cpus = 1;               // 1 + highest CPU seen
+  // In order of first appearance, at most 64 names; further names are counted in the sum only.
+  std::vector<other_event> others;
+  std::uint64_t other_events = 0;  // of all names
+  unsigned cpus = 1;               // 1 + highest CPU seen, as place or as target
   std::uint64_t lost_events = 0;
   std::uint64_t resolution_ns = 1000;  // of the timestamps: 1000 (us) or 1
   std::uint64_t lines = 0;

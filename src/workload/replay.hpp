@@ -21,12 +21,13 @@ namespace vlag {
 // What a trace cannot say, from an attributes file (--attrs; docs/attributes-file.md).
 struct recorded_attributes {
   std::uint64_t hz = 250;
-  std::string kernel;                       // "6.12.95+deb12-cloud-amd64"; empty: unknown
-  std::vector<std::string> features;        // as the kernel prints them: PLACE_LAG NO_HRTICK…
+  std::string kernel;                 // "6.12.95+deb12-cloud-amd64"; empty: unknown
+  std::string profile;                // "linux-6.12"; empty: as the kernel says
+  std::vector<std::string> features;  // as the kernel prints them: PLACE_LAG NO_HRTICK…
   std::optional<std::uint64_t> base_slice_ns;
   std::optional<std::uint64_t> latency_ns, min_granularity_ns, wakeup_granularity_ns,
       idle_min_granularity_ns;
-  std::uint64_t clock_poll_ns = 0;          // every task reads its CPU clock that often; 0 never
+  std::uint64_t clock_poll_ns = 0;  // every task reads its CPU clock that often; 0 never
   struct task {
     std::string pattern;
     std::optional<std::int64_t> nice;
@@ -51,7 +52,7 @@ struct replay_options {
   // marker text; empty: all of it.
   std::string window;
   external_wakes wakes = external_wakes::automatic;
-  bool repeat = false;     // start programs again when they run out
+  bool repeat = false;  // start programs again when they run out
   std::uint64_t seed = 1;
 };
 
@@ -69,7 +70,8 @@ class recorded_workload {
   // The recording measured over its window.
   [[nodiscard]] const run_figures& recorded() const noexcept;
   // What the builder could not know: open ends, guessed wakers… name and count.
-  [[nodiscard]] const std::vector<std::pair<std::string, std::uint64_t>>& anomalies() const noexcept;
+  [[nodiscard]] const std::vector<std::pair<std::string, std::uint64_t>>& anomalies()
+      const noexcept;
 
   // Runs the workload under that variant; seed varies the tick jitter.
   // progress is told the simulated time in per mille of the span.

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The common ways to use this tree; CMake (CMakePresets.json) does the work.
+JOBS ?= $(shell nproc)
+RECORDING := tests/data/traces/6.1-dspin-1cpu
+VLAG := build/vlag
+SOURCES = git ls-files '*.cpp' '*.hpp'
+
+.PHONY: build command configure run test bench fidelity format format-check lint clean
+
+# All of it: command, tests, benchmarks.
+build: configure
+	@cmake --build --preset release -j $(JOBS)
+
+# The command alone, which is what a first look needs.
+command: configure
+	@cmake --build --preset release -j $(JOBS) --target vlag
+
+configure:
+	@scripts/setup
+	@cmake --preset release >/dev/null
+	@ln -sfn release/apps/vlag/vlag build/vlag
+
+run: command
+	@mkdir -p out
+	$(VLAG) replay $(RECORDING).trace.xz --attrs $(RECORDING).json --policy linux-6.1 \
+	  --policy linux-6.12 --policy linux-6.12,frame.slice=0.1ms --json out/6.1-dspin.json
+
+test: build
+	@ctest --preset release -j $(JOBS)
+
+bench: build
+	@for program in $$(find build/release/bench -maxdepth 1 -type f -executable | sort); do \
+	  $$program || exit 1; done
+
+fidelity: build
+	@mkdir -p out
+	build/release/tests/fidelity/fidelity > out/fidelity.md
+	@mv out/fidelity.md docs/fidelity.md
+
+format:
+	@scripts/setup lint
+	@$(SOURCES) | xargs clang-format-19 -i
+
+format-check:
+	@scripts/setup lint
+	@$(SOURCES) | xargs clang-format-19 --dry-run -Werror
+
+# Building checks that each header compiles alone.
+lint: format-check build
+	@ctest --preset release -R '^layers\.'
+	@git ls-files 'src/*.cpp' 'apps/*.cpp' 'bench/*.cpp' | \
+	  xargs -P $(JOBS) -n 1 clang-tidy-19 -p build/release --quiet --warnings-as-errors='*'
+
+clean:
+	rm -rf build out

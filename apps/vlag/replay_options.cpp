@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay_options.hpp"
+
+#include <fmt/format.h>
+
+namespace vlag {
+
+void declare_options(CLI::App& command, replay_request& request) {
+  command
+      .add_option("TRACE", request.trace,
+                  "the recording: ftrace text, plain, gz, xz or zstd; - reads standard input")
+      ->required();
+  command
+      .add_option("--attrs", request.attributes_file,
+                  "JSON file with what a trace cannot say: kernel, hz, features, slices")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--policy", request.policies,
+          "replay under PROFILE[,KEY=VALUE]..., KEY a feature, a constant or TASK.ATTR with\n"
+          "ATTR nice, latency_nice, slice, policy or cpus (0-3, 0+2-3); several times for\n"
+          "several policies (default: the recorded one if --attrs names it, else linux-6.12)")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  command
+      .add_option("--set", request.settings,
+                  "the same change for all policies; NO_FEATURE switches a feature off")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--window", request.replay.window,
+                  "span of the recording: each end a time after its start or a marker's text")
+      ->type_name("FROM..TO");
+  command.add_flag("--self-check", request.self_check,
+                   "print how near a replay under the recorded policy comes to the recording");
+  command
+      .add_option("--external-wakes", request.wakes,
+                  "wake-ups by interrupts: relative to when the task blocked, at their recorded\n"
+                  "(absolute) time, or whichever the recording suggests")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"automatic", "relative", "absolute"}))
+      ->capture_default_str();
+  command.add_flag("--repeat", request.replay.repeat,
+                   "start a task's recorded work again when it has done all of it");
+  command.add_option("--seed", request.replay.seed, "varies the jitter of the tick")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--tasks", request.tasks,
+                  "show just the tasks with this name (a pattern) or pid; several times for more")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  command
+      .add_option("--json", request.json_path,
+                  "write the results to a file, or with - to standard output instead of the tables")
+      ->type_name("FILE");
+  command.add_flag("--quiet", request.quiet,
+                   "no progress, no table for each policy: comparison, totals, conclusion only");
+}
+
+external_wakes wakes_named(const std::string& name) {
+  if (name == "relative") return external_wakes::relative;
+  if (name == "absolute") return external_wakes::absolute;
+  return external_wakes::automatic;
+}
+
+std::vector<std::string> normalised_arguments(const replay_request& request) {
+  std::vector<std::string> result{"replay", request.trace};
+  const auto add = [&](const char* name, const std::string& value) {
+    result.push_back(fmt::format("{}={}", name, value));
+  };
+  if (!request.attributes_file.empty()) add("--attrs", request.attributes_file);
+  for (const std::string& text : request.policies) add("--policy", text);
+  for (const std::string& text : request.settings) add("--set", text);
+  if (!request.replay.window.empty()) add("--window", request.replay.window);
+  if (request.self_check) result.emplace_back("--self-check");
+  add("--external-wakes", request.wakes);
+  if (request.replay.repeat) result.emplace_back("--repeat");
+  add("--seed", fmt::format("{}", request.replay.seed));
+  for (const std::string& text : request.tasks) add("--tasks", text);
+  return result;
+}
+
+}  // namespace vlag

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fair class of one simulated CPU, whichever engine the policy asks for.
+#pragma once
+
+#include "vlag/cfs_class.hpp"
+#include "vlag/fair_class.hpp"
+#include "vlag/profile.hpp"
+
+#include <memory>
+
+namespace vlag {
+
+// The calls of fair_class and cfs_class that a CPU needs; see fair_class.hpp for their contract.
+class fair_policy {
+ public:
+  virtual ~fair_policy() = default;
+  [[nodiscard]] virtual bool fork(task& t, std::uint64_t now_ns) = 0;
+  [[nodiscard]] virtual bool join_asleep(task& t, std::uint64_t now_ns) = 0;
+  virtual void wake(task& t, std::uint64_t now_ns) = 0;
+  virtual bool block(std::uint64_t now_ns) = 0;
+  virtual void exit(std::uint64_t now_ns) = 0;
+  virtual void remove(task& t, std::uint64_t now_ns) = 0;
+  virtual task* schedule(std::uint64_t now_ns) = 0;
+  virtual void yield_cpu_to_higher_class(std::uint64_t now_ns) = 0;
+  virtual void tick(std::uint64_t now_ns) = 0;
+  virtual void account(std::uint64_t now_ns) = 0;
+  virtual void yield(std::uint64_t now_ns) = 0;
+  virtual void set_nice(task& t, int nice, std::uint64_t now_ns) = 0;
+  virtual bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) = 0;
+  [[nodiscard]] virtual bool need_resched() const = 0;
+  virtual void set_need_resched() = 0;
+  [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;
+  [[nodiscard]] virtual std::uint32_t nr_runnable() const = 0;
+  [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
+};
+
+// config must outlive the policy and stay where it is.
+[[nodiscard]] std::unique_ptr<fair_policy> make_fair_policy(const policy_config& config,
+                                                            timeline_storage& storage);
+
+}  // namespace vlag

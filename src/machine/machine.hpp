@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulated computer: CPUs with ticks, a fair class and a FIFO/RR class each, and tasks that
+// run programs on them. A deterministic discrete-event model: the same configuration, tasks and
+// seed give the same events on any compiler.
+//
+// Events are ordered by time, then by kind in this order: timer, tick, request timer (hrtick), work
+// done, switch; then by CPU number (timers: in the order in which they were set).
+//
+// Time is in ns from 0. Not thread safe.
+#pragma once
+
+#include "machine/fair_policy.hpp"
+#include "machine/figures.hpp"
+#include "machine/placement.hpp"
+#include "machine/program.hpp"
+#include "machine/rt_queue.hpp"
+#include "machine/timer_queue.hpp"
+#include "vlag/entity.hpp"
+#include "vlag/profile.hpp"
+#include "vlag/timeline.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace vlag {
+
+inline constexpr std::uint64_t never_ns = std::numeric_limits<std::uint64_t>::max() >> 4;
+
+// Changes behaviour. The defaults are an ideal machine: nothing costs time.
+struct machine_config {
+  unsigned cpus = 1;                     // 1 .. 512
+  std::uint64_t tick_ns = 4'000'000;     // distance of ticks; HZ 250
+  std::uint64_t tick_phase_ns = 0;       // time of a tick, modulo tick_ns; the same on all CPUs
+  std::uint64_t tick_jitter_ns = 1'000;  // a tick reads its clock up to that much late (seeded)
+  bool hrtick = false;                   // a one-shot timer ends each request
+  std::uint64_t seed = 1;
+
+  // Time that passes between a cause and the switch that follows; the task that is running goes on
+  // meanwhile.
+  std::uint64_t switch_delay_ns = 0;       // after a wake-up that preempts
+  std::uint64_t idle_switch_delay_ns = 0;  // after a wake-up on an idle CPU
+  std::uint64_t tick_switch_delay_ns = 0;  // after a tick
+  std::uint64_t poll_switch_delay_ns = 0;  // after reading the CPU clock
+
+  // A switch reads its clock that long before it is seen to happen.
+  std::uint64_t switch_clock_lead_ns = 0;
+
+  // Time that is lost to the task that runs.
+  std::uint64_t switch_cost_ns = 0;  // to the incoming task
+  std::uint64_t wakeup_cost_ns = 0;  // to the waker
+  std::uint64_t tick_cost_ns = 0;    // to the running task
+
+  // A timer counted in ticks goes off that long after its tick.
+  std::uint64_t tick_timer_delay_ns = 0;
+  // Added to every sleep of a task of the fair class.
+  std::uint64_t timer_slack_ns = 0;
+  // After a wake-up that asks for a switch, that switch uses the wake-up's clock reading: the time
+  // in between is charged to the incoming task, as Linux does.
+  bool skip_clock_update = true;
+  // Where sleep_to_period's multiples start, by number.
+  std::vector<std::uint64_t> period_origins_ns;
+};
+
+enum class start_state : std::uint8_t {
+  runnable,  // on its queue from the start
+  blocked,   // waits or sleeps as the first operation of its program says
+  unborn,    // begins when another task forks it
+};
+
+struct task_setup {
+  std::int32_t pid = 0;
+  std::string name;
+  sched_policy policy = sched_policy::normal;
+  int nice = 0;
+  int rt_priority = 0;              // 1 .. 100, higher runs first; FIFO and round robin
+  std::uint64_t slice_ns = 0;       // 0: none of its own
+  std::uint64_t clock_poll_ns = 0;  // reads its CPU clock after every so much CPU time; 0: never
+  unsigned cpu = 0;
+  start_state start = start_state::runnable;
+  program steps;
+};
+
+// Told what happens as it happens. The default does nothing.
+class machine_observer {
+ public:
+  virtual ~machine_observer() = default;
+  // Task numbers as add_task() gave them; no_task: idle.
+  virtual void on_switch(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*previous*/,
+                         bool /*previous_runnable*/, std::uint32_t /*next*/) {}
+  virtual void on_wakeup(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*woken*/,
+                         std::uint32_t /*waker*/) {}
+};
+
+inline constexpr std::uint32_t no_task = std::numeric_limits<std::uint32_t>::max();
+
+class machine {
+ public:
+  machine(machine_config config, const policy_config& policy, std::size_t max_tasks);
+  ~machine();
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+
+  // Requires: before the first run; fewer than max_tasks so far; the program's targets exist when
+  // they are reached. Returns the task's number, from 0.
+  std::uint32_t add_task(task_setup setup);
+
+  void set_observer(machine_observer* observer) noexcept { observer_ = observer; }
+
+  enum class stop_reason : std::uint8_t {
+    time_reached,
+    program_ended,  // a task reached `end`: program_ended_by()
+    nothing_left,   // no event is pending: everybody sleeps for good
+  };
+
+  // Goes on until that time, or until a program ends. A program that loops without time passing
+  // stops the run too: livelocked().
+  stop_reason run_until(std::uint64_t end_ns);
+
+  [[nodiscard]] std::uint64_t now_ns() const noexcept { return now_; }
+  [[nodiscard]] std::uint32_t program_ended_by() const noexcept { return ended_by_; }
+  [[nodiscard]] std::uint32_t milestones() const noexcept { return milestones_; }
+  [[nodiscard]] std::uint64_t last_milestone_ns() const noexcept { return last_milestone_ns_; }
+  // A task that did 10^6 operations without time passing, or no_task.
+  [[nodiscard]] std::uint32_t livelocked() const noexcept { return livelocked_; }
+  [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+
+  // Figures from time 0, or the last reset, to now.
+  [[nodiscard]] run_figures figures() const;
+  // Starts measuring anew. Waits that are under way do not count.
+  void reset_figures();
+
+ private:
+  struct sim_task;
+  struct cpu;
+
+  enum class event_kind : std::uint8_t { timer, tick, hrtick, work, switch_ };
+
+  void start();
+  [[nodiscard]] bool step(std::uint64_t end_ns);
+  void expire_timer(const timer& due);
+  void tick(cpu& c);
+  void work_done(cpu& c);
+  void run_program(cpu& c);
+  // Does the operation; false when the task must stop here (it runs, blocks or is gone).
+  [[nodiscard]] bool perform(cpu& c, sim_task& t, const op& step);
+  void leave_cpu(cpu& c, sim_task& t, bool gone);
+  void set_timer(sim_task& t, std::uint64_t at_ns);
+  [[nodiscard]] std::uint64_t timer_for(const sim_task& t, const op& step) const;
+  static void use_own_slice(sim_task& t);
+  void begin_sleep_of_start(sim_task& t);
+  void wake(sim_task& t, std::uint32_t waker);
+  void start_new(sim_task& t, std::uint32_t parent);
+  void after_wakeup(cpu& c, sim_task& t);
+  void request_switch(cpu& c, std::uint64_t delay_ns);
+  void schedule(cpu& c);
+  [[nodiscard]] sim_task* choose(cpu& c, std::uint64_t clock_ns);
+  void switch_out(cpu& c, sim_task& t);
+  void switch_in(cpu& c, sim_task& t);
+  void notify_watchers(sim_task& t);
+  void synchronise(cpu& c);
+  void arm_work(cpu& c);
+  void arm_hrtick(cpu& c);
+  void refresh(cpu& c);
+  [[nodiscard]] std::uint64_t clock_for_schedule(cpu& c) const;
+  [[nodiscard]] std::uint64_t clock(std::uint64_t at_ns) const noexcept;
+  [[nodiscard]] std::uint64_t jitter();
+  [[nodiscard]] std::uint64_t next_tick_after(std::uint64_t at_ns) const;
+
+  machine_config config_;
+  policy_config policy_;
+  std::unique_ptr<std::byte[]> storage_memory_;
+  std::unique_ptr<timeline_storage> storage_;
+  std::deque<sim_task> tasks_;
+  std::vector<std::unique_ptr<cpu>> cpus_;
+  std::unique_ptr<wake_placement> placement_;
+  std::vector<std::uint32_t> winners_;  // tournament over the CPUs' next events
+  timer_queue timers_;
+  machine_observer* observer_ = nullptr;
+  std::uint64_t now_ = 0;
+  std::uint64_t measured_from_ = 0;
+  std::uint64_t random_state_ = 0;
+  std::uint64_t events_ = 0;
+  std::uint64_t last_milestone_ns_ = 0;
+  std::uint32_t milestones_ = 0;
+  std::uint32_t ended_by_ = no_task;
+  std::uint32_t livelocked_ = no_task;
+  std::uint32_t steps_without_time_ = 0;
+  std::uint64_t steps_at_ns_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace vlag

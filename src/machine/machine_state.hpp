@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The private state of a machine: its tasks and CPUs.
+#pragma once
+
+#include "machine/machine.hpp"
+
+namespace vlag {
+
+enum class task_state : std::uint8_t { unborn, blocked, runnable, running, gone };
+
+// State changes, each checked in debug builds:
+//   unborn -> runnable (fork)          blocked -> runnable (wake-up)
+//   runnable <-> running (switch)      running -> blocked (wait, sleep, end)   running -> gone
+//   (exit)
+struct machine::sim_task : task {
+  program steps;
+  std::size_t next_step = 0;
+  std::uint64_t remaining_ns = 0;   // of the operation that runs
+  std::uint64_t until_poll_ns = 0;  // CPU time until the clock is read again
+  std::uint64_t clock_poll_ns = 0;
+  std::uint64_t blocked_since_ns = 0;
+  std::uint64_t waiting_since_ns = 0;
+  std::uint64_t switched_in_ns = 0;
+  std::uint32_t generation = 0;     // of its sleep: timers of older ones are void
+  std::uint32_t pending_wakes = 0;  // wakes that came before the wait they are for
+  std::uint32_t first_watcher = no_task;
+  std::uint32_t next_watcher = no_task;
+  std::uint64_t watch_after_ns = 0;
+  std::uint64_t slice_at_start_ns = 0;
+  unsigned cpu = 0;
+  int rt_priority = 0;
+  std::uint32_t round_robin_ticks_left = 0;
+  task_state state = task_state::blocked;
+  start_state start = start_state::runnable;
+  bool in_class = false;        // known to the fair class of its CPU
+  bool waits_for_wake = false;  // blocked in `wait`, not in a sleep
+  bool wait_began_by_wakeup = false;
+  bool wait_counts = true;  // false: it waited from before time 0
+  task_figures figures;
+
+  [[nodiscard]] bool real_time() const noexcept {
+    return policy == sched_policy::fifo || policy == sched_policy::round_robin;
+  }
+};
+
+
+struct machine::cpu {
+  unsigned number = 0;
+  std::unique_ptr<fair_policy> fair;
+  rt_queue rt;
+  sim_task* current = nullptr;  // nullptr: idle
+  // The task that the fair class takes for running while a higher class has the CPU: none.
+  bool fair_displaced = false;
+  bool rt_yields = false;
+  bool skip_clock_update = false;
+  std::uint64_t clock_ns = 0;   // last clock reading
+  std::uint64_t synced_ns = 0;  // the current task's work is accounted up to here
+  std::uint64_t tick_at_ns = never_ns;
+  std::uint64_t hrtick_at_ns = never_ns;
+  std::uint64_t work_at_ns = never_ns;
+  std::uint64_t switch_at_ns = never_ns;
+  std::uint64_t next_at_ns = never_ns;  // the earliest of the four
+  event_kind next_kind = event_kind::tick;
+  cpu_figures figures;
+};
+
+}  // namespace vlag

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <optional>
+
+#include "report/text_table.hpp"
+
+namespace vlag {
+namespace {
+
+constexpr std::uint64_t smallest_delay_ns = 100'000;
+constexpr std::uint64_t smallest_share_ppm = 1'000;
+constexpr std::uint64_t telling_share_ppm = 10'000;
+constexpr std::uint64_t waits_for_mean = 20;
+constexpr std::uint64_t waits_for_p99 = 100;
+constexpr std::uint64_t telling_ratio_per_mille = 1'100;
+
+// One name over all runs.
+struct compared_group {
+  std::string name;
+  std::string title;
+  std::size_t tasks = 0;
+  std::uint64_t share = 0;  // the largest, ppm
+  bool has_row = false;
+  std::vector<task_group> in_run;  // one a run; without tasks where the run has none of that name
+};
+
+bool has_member(const run_figures& run, const std::string& name, const task_filter& filter) {
+  return filter && std::any_of(run.tasks.begin(), run.tasks.end(), [&](const task_figures& task) {
+           return group_name(task.name) == name && filter(task);
+         });
+}
+
+std::vector<compared_group> compare_groups(std::span<const run_figures* const> runs,
+                                           const task_filter& which) {
+  std::vector<compared_group> result;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (task_group& group : group_tasks(*runs[r], which)) {
+      auto at = std::find_if(result.begin(), result.end(),
+                             [&](const compared_group& c) { return c.name == group.name; });
+      if (at == result.end()) {
+        at = result.emplace(result.end());
+        at->name = group.name;
+        at->in_run.resize(runs.size());
+      }
+      if (group.tasks > at->tasks) {
+        at->tasks = group.tasks;
+        at->title =
+            group.tasks == 1 ? group.one_name : fmt::format("{} ({})", group.name, group.tasks);
+      }
+      at->share = std::max(at->share, share_ppm(*runs[r], group.sum.cpu_ns));
+      at->in_run[r] = std::move(group);
+    }
+  }
+  return result;
+}
+
+// Groups with rows first, the largest share first; the rest behind them.
+std::vector<compared_group> ordered_groups(std::span<const run_figures* const> runs,
+                                           const row_choice& choice) {
+  std::vector<compared_group> groups = compare_groups(runs, choice.only);
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.share > b.share; });
+  std::size_t rows = 0;
+  for (compared_group& group : groups) {
+    const bool always = choice.only || has_member(*runs.front(), group.name, choice.always);
+    group.has_row = always || (group.share >= choice.min_share_ppm && rows < choice.max_rows);
+    if (group.has_row) ++rows;
+  }
+  std::stable_partition(groups.begin(), groups.end(), [](const auto& g) { return g.has_row; });
+  return groups;
+}
+
+void add_lines(text_table& table, std::span<const run_figures* const> runs,
+               const compared_group& group) {
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const task_group& g = group.in_run[r];
+    const bool waited = g.delay.count() > 0;
+    table.add_row(
+        {r == 0 ? group.title : "", runs[r]->label, as_percent(share_ppm(*runs[r], g.sum.cpu_ns)),
+         fmt::format("{}", g.sum.switches_in), waited ? as_ms(g.delay.mean_ns()) : "-",
+         waited ? as_ms(g.delay.quantile_ns(990)) : "-", waited ? as_ms(g.delay.max_ns()) : "-"});
+  }
+}
+
+// Everything that has no row, as one group.
+compared_group rest_of(std::span<const run_figures* const> runs, const row_choice& choice,
+                       const std::vector<compared_group>& groups) {
+  compared_group rest;
+  rest.in_run.resize(runs.size());
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    task_group& sum = rest.in_run[r];
+    for (const task_figures& task : runs[r]->tasks) {
+      const bool shown = (!choice.only || choice.only(task)) &&
+                         std::any_of(groups.begin(), groups.end(), [&](const auto& g) {
+                           return g.has_row && g.name == group_name(task.name);
+                         });
+      if (shown) continue;
+      ++sum.tasks;
+      add_figures(sum.sum, task);
+    }
+    sum.delay = delay_of(sum.sum);
+    rest.tasks = std::max(rest.tasks, sum.tasks);
+  }
+  rest.title = rest.tasks == 1 ? "(1 other)" : fmt::format("({} others)", rest.tasks);
+  return rest;
+}
+
+enum class measure : std::uint8_t { p99_delay, mean_delay, share };
+
+struct change {
+  std::uint64_t ratio_per_mille = 0;
+  measure what = measure::share;
+  const compared_group* group = nullptr;
+  std::size_t run = 0;
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+
+std::optional<std::uint64_t> value_of(measure what, const run_figures& run,
+                                      const task_group& group) {
+  switch (what) {
+    case measure::p99_delay:
+      if (group.delay.count() < waits_for_p99) return std::nullopt;
+      return group.delay.quantile_ns(990);
+    case measure::mean_delay:
+      if (group.delay.count() < waits_for_mean) return std::nullopt;
+      return group.delay.mean_ns();
+    case measure::share:
+      break;
+  }
+  return share_ppm(run, group.sum.cpu_ns);
+}
+
+std::uint64_t floor_of(measure what) {
+  return what == measure::share ? smallest_share_ppm : smallest_delay_ns;
+}
+
+std::uint64_t ratio(measure what, std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t low = std::max(std::min(a, b), floor_of(what));
+  const std::uint64_t high = std::max(std::max(a, b), floor_of(what));
+  return muldiv(high, 1000, low);
+}
+
+std::string_view direction(measure what, bool grew) {
+  if (what == measure::share) return grew ? "more" : "less";
+  return grew ? "longer" : "shorter";
+}
+
+// The ratio is a lower bound when one of the two was raised to the floor.
+std::string sentence(const change& c, const run_figures& base, const run_figures& run) {
+  const std::uint64_t low = std::min(c.before, c.after);
+  const std::string factor =
+      fmt::format("{}{}", low < floor_of(c.what) ? "more than " : "", as_ratio(c.ratio_per_mille));
+  const std::string_view way = direction(c.what, c.after > c.before);
+  if (c.what == measure::share) {
+    return fmt::format(
+        "What changed most: the CPU share of {} is {} % under {} instead of {} % under {}: {} by a "
+        "factor of {}.",
+        c.group->title, as_percent(c.after), run.label, as_percent(c.before), base.label, way,
+        factor);
+  }
+  return fmt::format(
+      "What changed most: the {} delay of {} is {} ms under {} instead of {} ms under {}: {} by a "
+      "factor of {}.",
+      c.what == measure::p99_delay ? "P99" : "average", c.group->title, as_ms(c.after), run.label,
+      as_ms(c.before), base.label, way, factor);
+}
+
+}  // namespace
+
+std::string comparison_table(std::span<const run_figures* const> runs, const row_choice& choice) {
+  text_table table({{"Task", align::left},
+                    {"Policy", align::left},
+                    {"CPU %"},
+                    {"Switches"},
+                    {"Avg delay ms"},
+                    {"P99 ms"},
+                    {"Max delay ms"}});
+  const std::vector<compared_group> groups = ordered_groups(runs, choice);
+  bool first = true;
+  for (const compared_group& group : groups) {
+    if (!group.has_row) continue;
+    if (!first) table.add_gap();
+    first = false;
+    add_lines(table, runs, group);
+  }
+  if (const compared_group rest = rest_of(runs, choice, groups); rest.tasks > 0) {
+    if (!first) table.add_gap();
+    add_lines(table, runs, rest);
+  }
+  return table.text();
+}
+
+std::string what_changed_most(std::span<const run_figures* const> runs, const row_choice& choice) {
+  assert(runs.size() >= 2);
+  const std::size_t base = runs.size() > 2 ? 1 : 0;
+  const std::vector<compared_group> groups = ordered_groups(runs, choice);
+  change most;
+  for (std::size_t r = base + 1; r < runs.size(); ++r) {
+    for (const compared_group& group : groups) {
+      if (!group.has_row) continue;
+      for (const measure what : {measure::p99_delay, measure::mean_delay, measure::share}) {
+        const auto before = value_of(what, *runs[base], group.in_run[base]);
+        const auto after = value_of(what, *runs[r], group.in_run[r]);
+        if (!before || !after) continue;
+        if (what == measure::share && std::max(*before, *after) < telling_share_ppm) continue;
+        const std::uint64_t by = ratio(what, *before, *after);
+        if (by > most.ratio_per_mille) most = {by, what, &group, r, *before, *after};
+      }
+    }
+  }
+  if (most.ratio_per_mille < telling_ratio_per_mille) {
+    return fmt::format("Nothing changed by more than a tenth against {}.", runs[base]->label);
+  }
+  return sentence(most, *runs[base], *runs[most.run]);
+}
+
+}  // namespace vlag

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "input/input_error.hpp"
+
+namespace vlag {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& path, std::string_view why) {
+  throw input_error(fmt::format("{}: cannot be written: {}", path, why));
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// The file that a chain of links names, whether it exists or not.
+fs::path target_of(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(path, error);
+  if (error) refuse(path, error.message());
+  return target;
+}
+
+bool is_special(const fs::path& target) {
+  std::error_code error;
+  const fs::file_status status = fs::status(target, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// A descriptor that is closed, and a file that is removed, unless all went well.
+class open_file {
+ public:
+  open_file(const fs::path& path, int flags, mode_t mode)
+      : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  ~open_file() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (remove_) ::unlink(path_.c_str());
+  }
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  void remove_at_end(bool remove) { remove_ = remove; }
+  [[nodiscard]] bool write(std::string_view content) {
+    while (!content.empty()) {
+      const ssize_t written = ::write(descriptor_, content.data(), content.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return false;
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+  [[nodiscard]] bool close() {
+    const int result = ::close(descriptor_);
+    descriptor_ = -1;
+    return result == 0;
+  }
+
+ private:
+  fs::path path_;
+  int descriptor_;
+  bool remove_ = false;
+};
+
+}  // namespace
+
+void require_writable(const std::string& path) {
+  const fs::path target = target_of(path);
+  std::error_code error;
+  if (fs::is_directory(target, error)) refuse(path, "it is a directory");
+  if (is_special(target)) {
+    if (::access(target.c_str(), W_OK) != 0) refuse(path, std::strerror(errno));
+    return;
+  }
+  const fs::path folder = folder_of(target);
+  if (!fs::is_directory(folder, error)) refuse(path, fmt::format("no folder {}", folder.string()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(path, std::strerror(errno));
+}
+
+void require_other_file(const std::string& path, const std::string& input) {
+  std::error_code error;
+  if (fs::equivalent(path, input, error)) refuse(path, "it is an input of this run");
+}
+
+void write_whole_file(const std::string& path, std::string_view content) {
+  require_writable(path);
+  const fs::path target = target_of(path);
+  if (is_special(target)) {
+    open_file file(target, O_WRONLY, 0);
+    if (!file.is_open() || !file.write(content) || !file.close())
+      refuse(path, std::strerror(errno));
+    return;
+  }
+  const fs::path beside =
+      folder_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+  open_file file(beside, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  if (!file.is_open()) refuse(path, std::strerror(errno));
+  file.remove_at_end(true);
+  if (!file.write(content) || !file.close()) refuse(path, std::strerror(errno));
+  std::error_code error;
+  fs::rename(beside, target, error);
+  if (error) refuse(path, error.message());
+  file.remove_at_end(false);
+}
+
+}  // namespace vlag

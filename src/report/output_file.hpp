@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Result files: written whole or not at all.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vlag {
+
+// Says no early, before work is done for a file that cannot be written: its folder is missing or
+// not writable, or it is a folder itself. Throws input_error.
+void require_writable(const std::string& path);
+
+// Says no when the result would replace an input. Throws input_error.
+void require_other_file(const std::string& path, const std::string& input);
+
+// Writes a new file beside and renames it; a symbolic link stays and its target is replaced; a
+// device or pipe is written to directly. Throws input_error; then nothing of the old file is lost.
+void write_whole_file(const std::string& path, std::string_view content);
+
+}  // namespace vlag

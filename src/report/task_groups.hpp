@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks as the tables show them: instances of one name (mi0, mi1…: the name without its trailing
+// digits) taken together; shares; which tasks matter enough for a row of their own.
+#pragma once
+
+#include "machine/figures.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vlag {
+
+using task_filter = std::function<bool(const task_figures&)>;
+
+// Which tasks get rows. The rest is summed in one row, never dropped.
+struct row_choice {
+  // When set: exactly these. Otherwise those with at least min_share_ppm of the CPU time in any of
+  // the runs, and at most max_rows of them.
+  task_filter only;
+  task_filter always;  // shown in any case; may be empty
+  std::uint64_t min_share_ppm = 1000;
+  std::size_t max_rows = 20;
+};
+
+// "mi" for "mi7"; a name of digits only stays.
+[[nodiscard]] std::string_view group_name(std::string_view task_name) noexcept;
+
+// CPU time as a part of what all CPUs had in the run's span, in parts per million.
+[[nodiscard]] std::uint64_t share_ppm(const run_figures& run, std::uint64_t cpu_ns) noexcept;
+
+// What perf sched calls delay: every wait for a CPU, after a wake-up or after losing it.
+[[nodiscard]] duration_histogram delay_of(const task_figures& task);
+
+// The tasks of one name in one run.
+struct task_group {
+  std::string name;      // as group_name() says
+  std::string one_name;  // of its only task; empty when it has several
+  std::size_t tasks = 0;
+  task_figures sum;  // pid: the lowest; max_wait_*: the longest
+  duration_histogram delay;
+};
+
+// In order of the lowest pid.
+[[nodiscard]] std::vector<task_group> group_tasks(const run_figures& run,
+                                                  const task_filter& which = {});
+
+// Adds a task's figures to a sum (pid and name stay).
+void add_figures(task_figures& sum, const task_figures& task);
+
+// pids that get a row, ascending; chosen over all runs, so that each table shows the same ones.
+[[nodiscard]] std::vector<std::int32_t> chosen_tasks(std::span<const run_figures* const> runs,
+                                                     const row_choice& choice);
+
+}  // namespace vlag

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vectors/driver.hpp"
+
+#include <array>
+
+namespace vlag {
+
+std::span<const vector_kind> vector_kinds() noexcept {
+  static constexpr std::array<vector_kind, 2> kinds = {{
+      {"eevdf-oracle-1", "ent_cols", make_eevdf_driver},
+      {"cfs-oracle-1", "ent_cols", make_cfs_driver},
+  }};
+  return kinds;
+}
+
+}  // namespace vlag

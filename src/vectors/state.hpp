@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a vector says after each operation, and what our policy says: the same shape for both, so
+// that comparing and printing know nothing of a policy.
+//
+// A state has scalar fields of the queue, lists of task ids, and one table with a row per living
+// task, in ascending order of id. A kind of vectors names them in a state_layout. Names that only
+// we derive (none is in the file) stand last among the fields and among the columns.
+#pragma once
+
+#include "vectors/json_line.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vlag {
+
+// An exact integer from -2^63 to 2^64-1, or "none".
+struct cell {
+  std::uint64_t magnitude = 0;
+  bool negative = false;
+  bool none = true;
+  bool compared = true;  // on the expected side; false: a left-over that means nothing
+
+  [[nodiscard]] static constexpr cell of(std::uint64_t value) noexcept {
+    return {value, false, false, true};
+  }
+  [[nodiscard]] static constexpr cell of_signed(std::int64_t value) noexcept {
+    const auto bits = static_cast<std::uint64_t>(value);
+    return {value < 0 ? 0 - bits : bits, value < 0, false, true};
+  }
+  [[nodiscard]] constexpr bool is(std::uint64_t value) const noexcept {
+    return !none && !negative && magnitude == value;
+  }
+  // The low 64 bits, two's complement.
+  [[nodiscard]] constexpr std::uint64_t bits() const noexcept {
+    return negative ? 0 - magnitude : magnitude;
+  }
+};
+
+// expected matches got: same value, or nothing to compare.
+[[nodiscard]] constexpr bool matches(const cell& expected, const cell& got) noexcept {
+  if (!expected.compared) return true;
+  if (expected.none || got.none) return expected.none == got.none;
+  return expected.magnitude == got.magnitude && expected.negative == got.negative;
+}
+
+struct state_layout {
+  std::span<const std::string_view> fields;
+  std::size_t derived_fields = 0;
+  std::span<const std::string_view> lists;
+  std::string_view table;
+  std::span<const std::string_view> columns;  // the first is the task id
+  std::size_t derived_columns = 0;
+
+  [[nodiscard]] std::size_t read_fields() const noexcept { return fields.size() - derived_fields; }
+  [[nodiscard]] std::size_t read_columns() const noexcept {
+    return columns.size() - derived_columns;
+  }
+};
+
+struct state {
+  std::vector<cell> fields;
+  std::vector<std::vector<cell>> lists;
+  std::vector<cell> cells;  // the table, row after row
+
+  // Empties it: no list entry, no row, every field "none" and compared.
+  void reset(const state_layout& layout);
+  [[nodiscard]] std::size_t rows(const state_layout& layout) const noexcept {
+    return cells.size() / layout.columns.size();
+  }
+  [[nodiscard]] std::span<const cell> row(const state_layout& layout, std::size_t index) const {
+    return std::span(cells).subspan(index * layout.columns.size(), layout.columns.size());
+  }
+  [[nodiscard]] std::span<cell> row(const state_layout& layout, std::size_t index) {
+    return std::span(cells).subspan(index * layout.columns.size(), layout.columns.size());
+  }
+};
+
+// Reads the state part of vector lines.
+class state_reader {
+ public:
+  // header_columns: the array of the header that names the columns of the table.
+  // Throws input_error: a column that the layout does not have, or lacks, or that is there twice.
+  state_reader(const state_layout& layout, const json_line& header, std::string_view columns_key);
+
+  // Fills the state from a line. Derived cells are left "none" and not compared. Keys that are not
+  // part of a state are offered to other_key(key), which answers whether they belong to the line.
+  // Throws input_error: a key missing or unknown, a value of the wrong kind, rows out of order.
+  template <typename OtherKey>
+  void read(const json_line& line, state& out, OtherKey&& other_key) {
+    begin(out);
+    line.for_each_child(line.root(), [&](const json_node& n) {
+      if (!read_part(line, n, out) && !other_key(line.key(n))) {
+        line.reject("unknown key " + in_quotes(line.key(n)));
+      }
+    });
+    finish(line);
+  }
+
+ private:
+  void begin(state& out);
+  bool read_part(const json_line& line, const json_node& n, state& out);
+  void read_list(const json_line& line, const json_node& n, std::vector<cell>& out) const;
+  void read_table(const json_line& line, const json_node& n, state& out) const;
+  void finish(const json_line& line) const;
+  [[nodiscard]] std::string_view part_name(std::size_t part) const noexcept;
+  [[nodiscard]] std::size_t parts() const noexcept;
+
+  const state_layout& layout_;
+  std::vector<std::size_t> column_of_;  // position in a row of the file -> column of the layout
+  std::vector<bool> seen_;              // by part: fields, lists, table
+  std::size_t last_part_ = 0;
+};
+
+// The first place, in the order of the layout, where two states differ.
+struct difference {
+  std::string where;  // "resched", "rb", "vruntime of task 3"
+  std::string expected;
+  std::string got;
+};
+
+[[nodiscard]] std::optional<difference> first_difference(const state_layout& layout,
+                                                         const state& expected, const state& got);
+
+// Both states side by side, differing cells marked with '*', values that mean nothing in
+// parentheses. Ends with a line end.
+[[nodiscard]] std::string side_by_side(const state_layout& layout, const state& expected,
+                                       const state& got);
+
+[[nodiscard]] std::string shown(const cell& c);
+
+}  // namespace vlag

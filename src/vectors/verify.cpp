@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vectors/verify.hpp"
+
+#include "input/line_reader.hpp"
+#include "vectors/driver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+
+namespace vlag {
+namespace {
+
+const vector_kind& kind_of(const json_line& header) {
+  const json_node* format = header.find("format");
+  if (format == nullptr) {
+    header.reject(
+        "no header: expected a first line with \"format\", which says what kind of "
+        "vector it is");
+  }
+  const std::string_view name = header.text_value(*format, "format");
+  std::vector<std::string_view> known;
+  for (const auto& kind : vector_kinds()) {
+    if (kind.format == name) return kind;
+    known.push_back(kind.format);
+  }
+  header.reject(
+      fmt::format("unknown format {}: known are {}", in_quotes(name), fmt::join(known, ", ")));
+}
+
+// One vector on its way: the driver and the states on both sides.
+class vector_run {
+ public:
+  vector_run(const json_line& header, const vector_kind& kind)
+      : driver_(kind.make(header)), reader_(driver_->layout(), header, kind.columns_key) {}
+
+  // The difference after the operation of a line, if any.
+  std::optional<difference> step(const json_line& line) {
+    op_ = read_operation(line, driver_->operations());
+    if (op_.number != ++count_) {
+      line.reject(fmt::format("operation number \"i\" is {}: expected {}", op_.number, count_));
+    }
+    if (over_) line.reject("an operation after the one in which the reference crashed");
+    if (op_.crashed) return step_crash(line);
+    reader_.read(line, expected_,
+                 [&](std::string_view key) { return op_.skipped || is_operation_key(op_, key); });
+    driver_->complete_expected(expected_, op_);
+    if (!op_.skipped) driver_->apply(op_, line);
+    driver_->observe(op_, got_);
+    return first_difference(driver_->layout(), expected_, got_);
+  }
+
+  std::uint64_t count() const { return count_; }
+  const operation& last() const { return op_; }
+  std::string both_states() const { return side_by_side(driver_->layout(), expected_, got_); }
+
+ private:
+  std::optional<difference> step_crash(const json_line& line) {
+    over_ = true;
+    driver_->note_crash(op_, line);
+    driver_->apply(op_, line);
+    driver_->observe(op_, got_);
+    expected_ = got_;
+    driver_->expect_answer(op_, expected_);
+    return first_difference(driver_->layout(), expected_, got_);
+  }
+
+  std::unique_ptr<vector_driver> driver_;
+  state_reader reader_;
+  operation op_;
+  state expected_;
+  state got_;
+  std::uint64_t count_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> vector_files(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return {path};
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".jsonl") || name.ends_with(".jsonl.xz")) {
+      found.push_back(entry.path().string());
+    }
+  }
+  if (found.empty()) {
+    throw input_error(
+        fmt::format("{}: a directory without vectors: expected *.jsonl or *.jsonl.xz", path));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void verify_vector(const std::string& path, verify_totals& totals, std::ostream& out) {
+  line_reader lines(path);
+  json_line line(path);
+  std::string_view text;
+  if (!lines.next(text)) throw input_error(fmt::format("{}: empty: expected a vector", path));
+  line.parse(text, lines.line_number());
+  vector_run run(line, kind_of(line));
+  ++totals.vectors;
+  while (lines.next(text)) {
+    line.parse(text, lines.line_number());
+    const auto found = run.step(line);
+    ++totals.operations;
+    if (!found) continue;
+    ++totals.differences;
+    out << fmt::format("{}: operation {} ({}), line {}: {}: expected {}, got {}\n", path,
+                       run.last().number, run.last().info->name, lines.line_number(), found->where,
+                       found->expected, found->got)
+        << run.both_states();
+    return;
+  }
+  if (run.count() == 0) line.reject("a header without operations");
+}
+
+}  // namespace vlag

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "input/input_error.hpp"
+#include "input/line_reader.hpp"
+#include "input/text.hpp"
+#include "workload/replay.hpp"
+
+namespace vlag {
+namespace {
+
+using nlohmann::json;
+
+// Bytes; an attributes file of every task of a large machine stays far below.
+constexpr std::size_t max_file_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_tasks = 1'000'000;
+
+constexpr std::array<std::string_view, 12> known_keys = {"hz",
+                                                         "kernel",
+                                                         "policy",
+                                                         "features",
+                                                         "base_slice_ns",
+                                                         "latency_ns",
+                                                         "min_granularity_ns",
+                                                         "wakeup_granularity_ns",
+                                                         "idle_min_granularity_ns",
+                                                         "clock_poll_us",
+                                                         "tasks",
+                                                         "version"};
+
+// What descriptions of recordings also hold and a replay has no use for.
+constexpr std::array<std::string_view, 11> other_keys = {"name",       "cpus",
+                                                         "variant",    "preempt",
+                                                         "autogroup",  "migration_cost_ns",
+                                                         "nr_migrate", "tunable_scaling",
+                                                         "workload",   "window_ns",
+                                                         "events"};
+
+class attributes_reader {
+ public:
+  explicit attributes_reader(const std::string& path) : path_(path) {}
+
+  recorded_attributes read() {
+    const json root = parse();
+    if (!root.is_object()) fail("expected an object { … } with hz, kernel, features, tasks…");
+    check_keys(root);
+    recorded_attributes result;
+    if (const auto hz = integer(root, "hz", 10, 100'000)) result.hz = *hz;
+    result.kernel = text(root, "kernel");
+    result.profile = text(root, "policy");
+    read_features(root, result);
+    constexpr std::uint64_t second = 1'000'000'000;
+    result.base_slice_ns = integer(root, "base_slice_ns", 1, second);
+    result.latency_ns = integer(root, "latency_ns", 1, second);
+    result.min_granularity_ns = integer(root, "min_granularity_ns", 1, second);
+    result.wakeup_granularity_ns = integer(root, "wakeup_granularity_ns", 0, second);
+    result.idle_min_granularity_ns = integer(root, "idle_min_granularity_ns", 1, second);
+    if (const auto poll = integer(root, "clock_poll_us", 0, 1'000'000)) {
+      result.clock_poll_ns = *poll * 1000;
+    }
+    read_tasks(root, result);
+    return result;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw input_error(fmt::format("{}: {}", path_, what));
+  }
+
+  json parse() const {
+    line_reader lines(path_);
+    std::string content;
+    std::string_view line;
+    while (lines.next(line)) {
+      content.append(line).push_back('\n');
+      if (content.size() > max_file_bytes) fail("larger than 64 MiB; expected an attributes file");
+    }
+    try {
+      return json::parse(content);
+    } catch (const json::exception& e) {
+      const std::string_view message = e.what();
+      const std::size_t at = message.find("at line ");
+      fail(fmt::format("not valid JSON: {}",
+                       at == std::string_view::npos ? message : message.substr(at)));
+    }
+  }
+
+  // A key that nobody knows is passed over, unless it looks like a misspelt one.
+  void check_keys(const json& root) const {
+    for (const auto& [key, value] : root.items()) {
+      const auto is_key = [&key = key](std::string_view known) { return known == key; };
+      if (std::any_of(known_keys.begin(), known_keys.end(), is_key) ||
+          std::any_of(other_keys.begin(), other_keys.end(), is_key)) {
+        continue;
+      }
+      if (const auto near = nearest_name(key, known_keys)) {
+        fail(fmt::format("unknown key '{}'; did you mean '{}'?", key, *near));
+      }
+    }
+  }
+
+  // Integers may be written as text, as the kernel's files give them.
+  std::optional<std::uint64_t> integer(const json& object, const char* key, std::uint64_t low,
+                                       std::uint64_t high, const std::string& where = {}) const {
+    const auto value = signed_integer(object, key, static_cast<std::int64_t>(low),
+                                      static_cast<std::int64_t>(high), where);
+    if (!value) return std::nullopt;
+    return static_cast<std::uint64_t>(*value);
+  }
+
+  std::optional<std::int64_t> signed_integer(const json& object, const char* key, std::int64_t low,
+                                             std::int64_t high, const std::string& where) const {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return std::nullopt;
+    std::optional<std::int64_t> value;
+    if (found->is_string()) {
+      value = parse_integer(found->get_ref<const std::string&>());
+    } else if (found->is_number_unsigned()) {
+      const auto number = found->get<std::uint64_t>();
+      if (number <= static_cast<std::uint64_t>(INT64_MAX))
+        value = static_cast<std::int64_t>(number);
+    } else if (found->is_number_integer()) {
+      value = found->get<std::int64_t>();
+    }
+    if (!value || *value < low || *value > high) {
+      fail(fmt::format("{}{}: {} is not an integer from {} to {}", where, key, found->dump(), low,
+                       high));
+    }
+    return value;
+  }
+
+  std::string text(const json& object, const char* key) const {
+    const auto found = object.find(key);
+    if (found == object.end()) return {};
+    if (!found->is_string()) fail(fmt::format("{}: {} is not a text", key, found->dump()));
+    return found->get<std::string>();
+  }
+
+  void read_features(const json& root, recorded_attributes& result) const {
+    const auto found = root.find("features");
+    if (found == root.end()) return;
+    if (found->is_string()) {
+      std::istringstream words(found->get<std::string>());
+      for (std::string word; words >> word;) result.features.push_back(word);
+      return;
+    }
+    if (!found->is_array()) fail("features: expected a text or a list of names");
+    for (const json& name : *found) {
+      if (!name.is_string()) fail(fmt::format("features: {} is not a name", name.dump()));
+      result.features.push_back(name.get<std::string>());
+    }
+  }
+
+  void read_tasks(const json& root, recorded_attributes& result) const {
+    const auto found = root.find("tasks");
+    if (found == root.end()) return;
+    if (!found->is_array()) fail("tasks: expected a list");
+    if (found->size() > max_tasks) fail("tasks: more than 1000000");
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      const json& entry = (*found)[i];
+      const std::string where = fmt::format("tasks[{}].", i);
+      if (!entry.is_object()) fail(fmt::format("tasks[{}]: expected an object", i));
+      recorded_attributes::task t;
+      t.nice = signed_integer(entry, "nice", -20, 19, where);
+      if (const auto slice = integer(entry, "slice_us", 0, 1'000'000, where)) {
+        t.slice_ns = *slice * 1000;
+      }
+      if (const auto poll = integer(entry, "clock_poll_us", 0, 1'000'000, where)) {
+        t.clock_poll_ns = *poll * 1000;
+      }
+      t.policy = policy_of(entry, where);
+      if (!t.nice && !t.slice_ns && !t.clock_poll_ns && !t.policy) continue;
+      if (const auto pid = integer(entry, "pid", 0, INT32_MAX, where)) {
+        t.pattern = std::to_string(*pid);
+      } else {
+        t.pattern = text(entry, "name");
+      }
+      if (t.pattern.empty()) fail(fmt::format("tasks[{}]: expected a name or a pid", i));
+      result.tasks.push_back(std::move(t));
+    }
+  }
+
+  std::optional<sched_policy> policy_of(const json& entry, const std::string& where) const {
+    const std::string name = text(entry, "policy");
+    if (name.empty()) return std::nullopt;
+    constexpr std::array<std::pair<std::string_view, sched_policy>, 6> names = {
+        {{"normal", sched_policy::normal},
+         {"other", sched_policy::normal},
+         {"batch", sched_policy::batch},
+         {"idle", sched_policy::idle},
+         {"fifo", sched_policy::fifo},
+         {"rr", sched_policy::round_robin}}};
+    for (const auto& [known, policy] : names) {
+      if (known == name) return policy;
+    }
+    fail(fmt::format("{}policy: '{}' is none of normal, batch, idle, fifo, rr", where, name));
+  }
+
+  const std::string& path_;
+};
+
+// "6.12.95+deb12" to {6, 12}.
+std::optional<std::pair<std::int64_t, std::int64_t>> kernel_version(std::string_view kernel) {
+  const std::size_t dot = kernel.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::size_t end = kernel.find_first_not_of("0123456789", dot + 1);
+  const auto major = parse_integer(kernel.substr(0, dot));
+  const auto minor = parse_integer(kernel.substr(dot + 1, end - dot - 1));
+  if (!major || !minor) return std::nullopt;
+  return std::pair{*major, *minor};
+}
+
+const profile* profile_of(const recorded_attributes& attributes) {
+  if (!attributes.profile.empty()) return find_profile(attributes.profile);
+  const auto version = kernel_version(attributes.kernel);
+  if (!version) return nullptr;
+  if (*version < std::pair<std::int64_t, std::int64_t>{6, 6}) return find_profile("linux-6.1");
+  if (*version < std::pair<std::int64_t, std::int64_t>{6, 12}) return find_profile("linux-6.6");
+  return find_profile("linux-6.12");
+}
+
+}  // namespace
+
+recorded_attributes read_attributes(const std::string& path) {
+  return attributes_reader(path).read();
+}
+
+std::optional<policy_variant> recorded_variant(const recorded_attributes& attributes,
+                                               unsigned cpus) {
+  const profile* source = profile_of(attributes);
+  if (source == nullptr) return std::nullopt;
+  const std::uint64_t tick_ns = (1'000'000'000 + attributes.hz / 2) / attributes.hz;
+  const policy_config defaults = configure(*source, cpus, tick_ns);
+  std::string spec(source->name);
+  for (const std::string& word : attributes.features) {
+    const bool on = word.rfind("NO_", 0) != 0;
+    const std::string name = on ? word : word.substr(3);
+    if (name == "HRTICK") {
+      if (on) spec += ",HRTICK";
+      continue;
+    }
+    const feature_info* known = find_feature(source->engine, name);
+    if (known == nullptr) continue;
+    const feature_set& now =
+        source->engine == fair_engine::eevdf ? defaults.eevdf.features : defaults.cfs.features;
+    if (now.has(known->id) != on) spec += "," + word;
+  }
+  const auto constant = [&](const char* name, const std::optional<std::uint64_t>& value) {
+    const constant_info* known = find_constant(source->engine, name);
+    if (!value || known == nullptr || constant_value(defaults, *known) == *value) return;
+    spec += fmt::format(",{}={}ns", name, *value);
+  };
+  constant("base_slice", attributes.base_slice_ns);
+  constant("latency", attributes.latency_ns);
+  constant("min_granularity", attributes.min_granularity_ns);
+  constant("wakeup_granularity", attributes.wakeup_granularity_ns);
+  constant("idle_min_granularity", attributes.idle_min_granularity_ns);
+  return parse_variant(spec, {}, cpus, tick_ns);
+}
+
+}  // namespace vlag

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "input/input_error.hpp"
+#include "machine/machine.hpp"
+#include "workload/recorded_programs.hpp"
+
+namespace vlag {
+namespace {
+
+// Work that is not done after that many spans of the recording is given up on.
+constexpr std::uint64_t max_spans = 2;
+// The progress display is told so many times a span.
+constexpr unsigned steps_per_span = 200;
+
+// A switch reads its clock before the trace shows it, by that fraction of the delay from a wake-up
+// to its switch. Fitted once, to the signal storms recorded on two kernels; no other figure depends
+// on it noticeably.
+constexpr std::uint64_t clock_lead_divisor = 6;
+
+constexpr std::uint64_t shortest_own_slice_ns = 100'000;
+constexpr std::uint64_t longest_own_slice_ns = 100'000'000;
+
+void apply_override(const task_override& change, const policy_config& config, task_setup& setup) {
+  switch (change.attribute) {
+    case task_attribute::nice:
+      setup.nice = static_cast<int>(change.value);
+      break;
+    case task_attribute::slice:
+      setup.slice_ns = change.value == 0 ? 0
+                                         : std::clamp(static_cast<std::uint64_t>(change.value),
+                                                      shortest_own_slice_ns, longest_own_slice_ns);
+      break;
+    case task_attribute::latency_nice:
+      setup.slice_ns = change.value == 0
+                           ? 0
+                           : (config.eevdf.base_slice_ns << 10) /
+                                 small_weight(weight_of_nice(static_cast<int>(change.value)).full);
+      break;
+    case task_attribute::policy:
+      setup.policy = static_cast<sched_policy>(change.value);
+      if (setup.policy == sched_policy::fifo || setup.policy == sched_policy::round_robin) {
+        setup.rt_priority = std::max(setup.rt_priority, 1);
+      }
+      break;
+    case task_attribute::cpus:
+      for (unsigned cpu = 0; cpu < 63; ++cpu) {
+        if ((static_cast<std::uint64_t>(change.value) >> cpu & 1) != 0) {
+          setup.cpu = cpu;
+          break;
+        }
+      }
+      std::erase_if(setup.steps, [](const op& step) { return step.kind == op_kind::move; });
+      break;
+  }
+}
+
+void make_repeating(task_setup& setup) {
+  if (setup.steps.empty() || setup.steps.back().kind != op_kind::end) return;
+  std::erase_if(setup.steps, [](const op& step) { return step.kind == op_kind::milestone; });
+  setup.steps.back() = {op_kind::jump, 0, 0};
+}
+
+void stop_if_livelocked(const machine& simulated, const recorded_programs& programs) {
+  if (simulated.livelocked() == no_task) return;
+  throw input_error(fmt::format("task {} of the recording loops without time passing",
+                                programs.tasks[simulated.livelocked()].name));
+}
+
+}  // namespace
+
+struct recorded_workload::state {
+  recorded_programs programs;
+  recorded_attributes attributes;
+  replay_options options;
+};
+
+recorded_workload::recorded_workload(const trace::recording& recording,
+                                     const recorded_attributes& attributes,
+                                     const replay_options& options)
+    : state_(std::make_unique<state>(
+          state{build_programs(recording, attributes, options), attributes, options})) {}
+
+recorded_workload::~recorded_workload() = default;
+recorded_workload::recorded_workload(recorded_workload&&) noexcept = default;
+
+unsigned recorded_workload::cpus() const noexcept { return state_->programs.machine.cpus; }
+std::uint64_t recorded_workload::tick_ns() const noexcept {
+  return state_->programs.machine.tick_ns;
+}
+const run_figures& recorded_workload::recorded() const noexcept { return state_->programs.figures; }
+const std::vector<std::pair<std::string, std::uint64_t>>& recorded_workload::anomalies()
+    const noexcept {
+  return state_->programs.anomalies;
+}
+
+run_figures recorded_workload::simulate(const policy_variant& variant,
+                                        const std::function<void(unsigned)>& progress) const {
+  const recorded_programs& programs = state_->programs;
+  const recorded_machine& recorded = programs.machine;
+  machine_config config;
+  config.cpus = recorded.cpus;
+  config.tick_ns = recorded.tick_ns;
+  config.tick_phase_ns = recorded.tick_phase_ns;
+  config.tick_timer_delay_ns = recorded.tick_timer_delay_ns;
+  config.tick_switch_delay_ns = recorded.tick_timer_delay_ns;
+  config.switch_delay_ns = recorded.switch_delay_ns;
+  config.idle_switch_delay_ns = recorded.idle_switch_delay_ns;
+  config.switch_clock_lead_ns = recorded.switch_delay_ns / clock_lead_divisor;
+  config.period_origins_ns = recorded.period_origins_ns;
+  config.hrtick = variant.hrtick;
+  config.seed = state_->options.seed;
+  machine simulated(config, variant.config, programs.tasks.size());
+  for (task_setup setup : programs.tasks) {
+    for (const task_override& change : variant.overrides) {
+      if (matches_task(change.pattern, setup.name, setup.pid)) {
+        apply_override(change, variant.config, setup);
+      }
+    }
+    if (state_->options.repeat) make_repeating(setup);
+    simulated.add_task(std::move(setup));
+  }
+
+  const std::uint64_t span = programs.span_ns;
+  const std::uint64_t limit = span * max_spans;
+  std::optional<run_figures> frozen;
+  unsigned told = 0;
+  while (simulated.run_until(programs.measure_from_ns) == machine::stop_reason::program_ended) {
+    stop_if_livelocked(simulated, programs);
+  }
+  simulated.reset_figures();
+  while (simulated.now_ns() < limit) {
+    const std::uint64_t chunk = std::min(limit, span * (std::uint64_t{told} + 1) / steps_per_span);
+    const auto reason = simulated.run_until(chunk);
+    stop_if_livelocked(simulated, programs);
+    if (reason == machine::stop_reason::program_ended) {
+      if (!frozen && !state_->options.repeat) frozen = simulated.figures();
+      continue;
+    }
+    if (++told <= steps_per_span && progress) progress(told * 1000 / steps_per_span);
+    if (told == steps_per_span && !frozen) frozen = simulated.figures();
+    const bool all_done = simulated.milestones() == programs.milestones;
+    if (told >= steps_per_span && (all_done || state_->options.repeat)) break;
+  }
+  run_figures result = frozen ? std::move(*frozen) : simulated.figures();
+  result.label = variant.label;
+  if (simulated.milestones() == programs.milestones) {
+    result.work_done_ns = simulated.last_milestone_ns() -
+                          std::min(simulated.last_milestone_ns(), programs.measure_from_ns);
+  }
+  return result;
+}
+
+}  // namespace vlag

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built command, run as a user runs it: exit codes, messages, tables.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+const std::string recording = "tests/data/traces/6.1-dspin-1cpu";
+const std::string replay = "replay " + recording + ".trace.xz ";
+const std::string attrs = "--attrs " + recording + ".json ";
+
+struct outcome {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+std::string content(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class command : public ::testing::Test {
+ protected:
+  command()
+      : folder_(fs::temp_directory_path() /
+                ("vlag-command-" + std::to_string(::getpid()) + "-" +
+                 ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    fs::create_directories(folder_);
+  }
+  ~command() override { fs::remove_all(folder_); }
+
+  outcome shell(const std::string& line) const {
+    const fs::path out = folder_ / "stdout";
+    const fs::path err = folder_ / "stderr";
+    const std::string whole = "cd '" VLAG_SOURCE "' && { " + line + "; } >'" + out.string() +
+                              "' 2>'" + err.string() + "' </dev/null";
+    const int status = std::system(whole.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(out), content(err)};
+  }
+  outcome vlag(const std::string& arguments) const { return shell(VLAG_COMMAND " " + arguments); }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    const fs::path path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+  }
+
+  // Exit code 2, nothing on stdout, one line on stderr that holds all parts.
+  void refuses(const std::string& arguments, const std::vector<std::string>& parts) const {
+    const outcome o = vlag(arguments);
+    EXPECT_EQ(o.code, 2) << arguments << "\n" << o.err;
+    EXPECT_EQ(o.out, "") << arguments;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << arguments << "\n" << o.err;
+    EXPECT_EQ(o.err.rfind("vlag: ", 0), 0U) << o.err;
+    for (const std::string& part : parts) {
+      EXPECT_TRUE(has(o.err, part)) << arguments << "\n" << o.err << "lacks: " << part;
+    }
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(command, says_its_version) {
+  const outcome o = vlag("--version");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.out, "vlag " VLAG_VERSION "\n");
+}
+
+TEST_F(command, help_of_each_subcommand_shows_an_example_that_works) {
+  for (const std::string name : {"replay", "verify", "profiles", "features"}) {
+    const outcome help = vlag(name + " --help");
+    EXPECT_EQ(help.code, 0);
+    const auto at = help.out.find("Example:\n");
+    ASSERT_NE(at, std::string::npos) << help.out;
+    std::string example = help.out.substr(help.out.find("vlag ", at));
+    example.replace(0, 4, VLAG_COMMAND);
+    const outcome o = shell(example.substr(0, example.find_last_not_of(" \n") + 1));
+    EXPECT_EQ(o.code, 0) << example << o.err;
+    EXPECT_NE(o.out, "");
+  }
+}
+
+TEST_F(command, wrong_usage_is_told_with_the_nearest_name) {
+  refuses("", {"no command given", "--help"});
+  refuses("repla", {"unknown command repla", "did you mean replay?"});
+  refuses("replay", {"TRACE is required"});
+  refuses(replay + "--polcy linux-6.1", {"unknown option --polcy", "did you mean --policy?"});
+  refuses(replay + "--polcy=linux-6.1", {"unknown option --polcy", "did you mean --policy?"});
+  refuses(replay + "another", {"unknown argument another"});
+  refuses(replay + "--seed abc", {"--seed"});
+  refuses(replay + "--external-wakes sometimes",
+          {"--external-wakes", "automatic,relative,absolute"});
+  refuses(replay + "--policy", {"--policy"});
+  refuses("features --cpus 0", {"--cpus", "1"});
+}
+
+TEST_F(command, files_that_are_no_recording_are_refused) {
+  refuses("replay /nonexistent", {"/nonexistent", "No such file"});
+  refuses("replay '" + folder_.string() + "'", {"is a directory"});
+  refuses("replay '" + file("empty", "") + "'", {"is empty"});
+  refuses("replay /bin/sh", {"/bin/sh", "ELF"});
+  refuses("replay README.md", {"README.md", "text"});
+  refuses("replay '" +
+              file("no-switch",
+                   "# tracer: nop\n          <idle>-0       [000] dNh4.     0.928249: "
+                   "sched_wakeup: comm=x pid=92 prio=49 target_cpu=000\n") +
+              "'",
+          {"no sched_switch"});
+  refuses("replay -", {"empty"});
+  refuses(replay + "--attrs /nonexistent", {"/nonexistent"});
+  refuses(replay + "--attrs '" + file("no.json", "{") + "'", {"no.json"});
+}
+
+TEST_F(command, wrong_policies_are_refused) {
+  refuses(replay + "--policy linux-6.13",
+          {"unknown profile 'linux-6.13'", "did you mean 'linux-6.12'?"});
+  refuses(replay + "--policy linux-6.12,PLACE_LAGG", {"did you mean 'PLACE_LAG'?"});
+  refuses(replay + "--set PLACE_LAGG", {"did you mean 'PLACE_LAG'?"});
+  refuses(replay + "--policy linux-6.12,base_slice=2s", {"out of range", "1s"});
+  refuses(replay + "--policy linux-6.12,base_slice=3mz", {"'3mz' is not a duration"});
+  refuses(replay + "--policy linux-6.12,frame.slice=1s", {"out of range", "100us..100ms"});
+  refuses(replay + "--policy linux-6.12,fram.slice=1ms",
+          {"no task 'fram'", "did you mean 'frame'?"});
+  refuses(replay + "--tasks fram", {"no task 'fram'", "did you mean 'frame'?"});
+  refuses(replay + "--policy linux-6.1 --set base_slice=1ms", {"none of the policies has it"});
+  refuses(replay + "--self-check", {"policy of the recording is not known", "--attrs"});
+  refuses("features --profile linux-6.13", {"did you mean 'linux-6.12'?"});
+}
+
+TEST_F(command, outputs_that_cannot_be_written_are_refused_before_work) {
+  refuses(replay + "--json /nonexistent/r.json", {"/nonexistent/r.json", "cannot be written"});
+  refuses(replay + "--json '" + folder_.string() + "'", {"it is a directory"});
+  refuses(replay + "--json " + recording + ".trace.xz", {"it is an input of this run"});
+  const outcome full = shell(VLAG_COMMAND " profiles >/dev/full");
+  EXPECT_EQ(full.code, 2);
+  EXPECT_TRUE(has(full.err, "No space left")) << full.err;
+}
+
+TEST_F(command, profiles_name_their_patch_levels) {
+  const outcome o = vlag("profiles");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(has(o.out, "linux-6.12 means Linux 6.12.117, linux-6.1 means Linux 6.1.192"))
+      << o.out;
+  EXPECT_EQ(json::parse(vlag("profiles --json").out)["profiles"].size(), 2U);
+}
+
+TEST_F(command, features_show_value_and_meaning) {
+  const outcome o = vlag("features --profile linux-6.12 --cpus 4");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_TRUE(has(o.out, "RUN_TO_PARITY           on")) << o.out;
+  EXPECT_TRUE(has(o.out, "base_slice              2.1ms ")) << o.out;
+  EXPECT_FALSE(has(o.out, "START_DEBIT"));
+  const json all = json::parse(vlag("features --json").out);
+  EXPECT_EQ(all["profiles"][1]["constants"][0]["name"], "latency");
+}
+
+TEST_F(command, replay_prints_comparison_totals_and_a_table_each) {
+  const outcome o =
+      vlag(replay + attrs + "--policy linux-6.1 --policy linux-6.12,frame.slice=0.1ms");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.err, "");  // no bar without a terminal
+  for (const char* part : {"mi (8)", "frame ", "Totals", "\nrecorded\n", "\nlinux-6.1\n",
+                           "\nlinux-6.12,frame.slice=0.1ms\n", "frame:101", "Max delay start s",
+                           "TOTAL:", "against linux-6.1|What changed most: "}) {
+    const std::string text = part;
+    const auto bar = text.find('|');
+    EXPECT_TRUE(has(o.out, text.substr(0, bar)) ||
+                (bar != std::string::npos && has(o.out, text.substr(bar + 1))))
+        << part << "\n"
+        << o.out;
+  }
+}
+
+TEST_F(command, replay_lines_fit_a_wide_terminal) {
+  const outcome o = vlag(replay + attrs + "--policy linux-6.1 --policy linux-6.12");
+  std::istringstream lines(o.out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("What changed", 0) == 0 || line.rfind("  ", 0) == 0) continue;
+    EXPECT_LE(line.size(), 120U) << line;
+  }
+}
+
+TEST_F(command, recorded_policy_is_the_default) {
+  EXPECT_TRUE(has(vlag(replay + attrs + "--quiet").out, "linux-6.1"));
+  const outcome unknown = vlag(replay + "--quiet");
+  EXPECT_EQ(unknown.code, 0) << unknown.err;
+  EXPECT_TRUE(has(unknown.out, "linux-6.12"));
+}
+
+TEST_F(command, a_slice_under_cfs_is_noted) {
+  const outcome o = vlag(replay + "--quiet --policy linux-6.1,frame.slice=1ms");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "note: frame.slice has no effect under linux-6.1")) << o.out;
+}
+
+TEST_F(command, tasks_option_shows_just_these) {
+  const outcome o = vlag(replay + "--policy linux-6.12 --tasks frame");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "frame:101"));
+  EXPECT_FALSE(has(o.out, "mi0:"));
+  EXPECT_TRUE(has(o.out, " others)"));
+}
+
+TEST_F(command, self_check_gives_a_verdict) {
+  const outcome o = vlag(replay + attrs + "--quiet --self-check");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "self-check: the recording and its replay under linux-6.1")) << o.out;
+  EXPECT_TRUE(has(o.out, "Self-check: "));
+}
+
+TEST_F(command, results_are_the_same_bytes_each_time) {
+  const std::string run =
+      replay + attrs + "--policy linux-6.1 --policy linux-6.12 --self-check --json ";
+  const fs::path a = folder_ / "a.json";
+  const fs::path b = folder_ / "b.json";
+  ASSERT_EQ(vlag(run + "'" + a.string() + "'").code, 0);
+  ASSERT_EQ(vlag(run + "'" + b.string() + "'").code, 0);
+  EXPECT_EQ(content(a), content(b));
+  const outcome out = vlag(run + "-");
+  EXPECT_EQ(out.out, content(a));
+  const json whole = json::parse(content(a));
+  EXPECT_EQ(whole["schema"], "vlag-result/1");
+  ASSERT_EQ(whole["results"].size(), 3U);
+  EXPECT_EQ(whole["results"][0]["label"], "recorded");
+  EXPECT_EQ(whole["results"][2]["policy"]["reference"], "Linux 6.12.117");
+  EXPECT_GT(whole["self_check"]["of"], 0);
+}
+
+TEST_F(command, a_recording_can_come_by_pipe) {
+  const outcome file = vlag(replay + "--quiet");
+  const outcome piped =
+      shell("xz -dc " + recording + ".trace.xz | " VLAG_COMMAND " replay - --quiet");
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  EXPECT_EQ(piped.out, file.out);
+}
+
+}  // namespace
