@@ -72,6 +72,44 @@ constexpr std::array<std::string_view, 19> other_task_keys = {"blocked",
                                                               "cpu",
                                                               "cpus"};
 
+// Looks through a file before values are made of it: those of a small file can take much memory.
+struct size_limits : json::json_sax_t {
+  std::string exceeded;
+  std::size_t values = 0;
+  int depth = 0;
+
+  bool count() {
+    if (++values > max_values) {
+      exceeded = fmt::format("more than {} values; expected an attributes file", max_values);
+    }
+    return exceeded.empty();
+  }
+  bool open() {
+    if (++depth > max_depth) exceeded = fmt::format("nested deeper than {} levels", max_depth);
+    return count();
+  }
+  bool close() {
+    --depth;
+    return true;
+  }
+  bool null() override { return count(); }
+  bool boolean(bool) override { return count(); }
+  bool number_integer(number_integer_t) override { return count(); }
+  bool number_unsigned(number_unsigned_t) override { return count(); }
+  bool number_float(number_float_t, const string_t&) override { return count(); }
+  bool string(string_t&) override { return count(); }
+  bool binary(binary_t&) override { return count(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override { return close(); }
+  // Told by the reading that follows.
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override {
+    return false;
+  }
+};
+
 // Of a list or object only what it is: it may be as deep and large as the file.
 std::string shown(const json& value) {
   if (value.is_array()) return "a list";
@@ -119,16 +157,11 @@ class attributes_reader {
       content.append(line).push_back('\n');
       if (content.size() > max_file_bytes) fail("larger than 64 MiB; expected an attributes file");
     }
-    std::size_t values = 0;
-    const auto limit = [this, &values](int depth, json::parse_event_t event, const json&) {
-      if (depth > max_depth) fail(fmt::format("nested deeper than {} levels", max_depth));
-      if (event != json::parse_event_t::key && ++values > max_values) {
-        fail(fmt::format("more than {} values; expected an attributes file", max_values));
-      }
-      return true;
-    };
+    size_limits limits;
+    json::sax_parse(content, &limits, json::input_format_t::json, false);
+    if (!limits.exceeded.empty()) fail(limits.exceeded);
     try {
-      return json::parse(content, limit);
+      return json::parse(content);
     } catch (const json::exception& e) {
       const std::string_view message = e.what();
       const std::size_t at = message.find("at line ");
