@@ -54,7 +54,6 @@ struct alignas(64) entity {
   std::int64_t vlag = 0;                 // lag kept while off the queue, virtual ns
   std::uint64_t protected_deadline = 0;  // slice protection holds while it equals deadline
   std::uint64_t prev_sum_exec_ns = 0;    // sum_exec_ns when it last took the CPU
-  std::uint64_t timeline_order = 0;      // tie-break of the timeline: order of insertion
   void* host = nullptr;                  // for the owner; no class reads it
 };
 
