@@ -92,7 +92,9 @@ class group_scheduler {
   virtual void shares_changed(group_part& part, std::uint64_t now_ns) noexcept = 0;
   virtual void latency_nice_changed(group_part& part, std::uint64_t now_ns) noexcept = 0;
   virtual void bandwidth_changed(group_part& part, std::uint64_t now_ns) noexcept = 0;
-  // There is new CPU time in the group's pool: a throttled part may take some and go on.
+  [[nodiscard]] virtual bool is_throttled(const group_part& part) const noexcept = 0;
+  // There is new CPU time in the group's pool: a throttled part may take what it needs to go on.
+  // Requires: is_throttled(part).
   virtual void bandwidth_refilled(group_part& part, std::uint64_t now_ns) noexcept = 0;
 
  protected:
@@ -173,7 +175,9 @@ class task_group {
   void apply_shares(std::uint64_t full, std::uint64_t now_ns) noexcept;
   void count_idle(group_part& part) const noexcept;
   void start_period_timer(std::uint64_t now_ns) noexcept;
+  void stop_period_timer() noexcept;
   std::uint64_t forward_period(std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool hand_out(std::uint64_t now_ns) noexcept;
   void refill() noexcept;
 
   task_group* parent_ = nullptr;
