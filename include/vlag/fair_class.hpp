@@ -147,8 +147,14 @@ class fair_class final : public group_scheduler {
   [[nodiscard]] std::uint32_t nr_queued() const noexcept { return root_.h_nr_queued; }
   [[nodiscard]] std::uint32_t nr_delayed() const noexcept { return root_.h_nr_delayed; }
 
-  // The shortest slice on the root queue, running one included; UINT64_MAX when it is empty.
-  [[nodiscard]] std::uint64_t min_slice() noexcept { return root_.queue.min_slice(); }
+  // The same on one group's queue (nullptr: the root); a task, or the entity of a group inside.
+  [[nodiscard]] const entity* peek_in(const task_group* group) noexcept {
+    return level_for(group).queue.pick();
+  }
+  // The shortest slice on that queue, running one included; UINT64_MAX when it is empty.
+  [[nodiscard]] std::uint64_t min_slice(const task_group* group = nullptr) noexcept {
+    return level_for(group).queue.min_slice();
+  }
 
   // Times at which sums wrapped and the answer is ours, not the reference's, on any queue of a
   // group that still exists.
