@@ -84,7 +84,8 @@ class fair_class final : public group_scheduler {
   // Waking a task that is runnable does nothing.
   void wake(task& t, std::uint64_t now_ns) noexcept;
 
-  // The running task blocks, or leaves for good. schedule() must follow at the same time.
+  // The running task blocks, or leaves for good. schedule() must follow at the same time; until then
+  // an exiting task must stay in memory.
   // True: the task stays queued (delayed dequeue). Requires: current() is not null.
   bool block(std::uint64_t now_ns) noexcept;
   void exit(std::uint64_t now_ns) noexcept;

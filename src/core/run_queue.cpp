@@ -65,12 +65,12 @@ std::uint64_t run_queue::average_vruntime() const noexcept {
 
 std::uint64_t run_queue::ask_average() noexcept {
   const eligibility sums = eligibility_now();
-  // The usual case right after V was asked for already, or time stood still.
-  if (sums.sum >= 0 && sums.sum < sums.weight &&
-      fits_s32(static_cast<std::uint64_t>(sums.weight)) && waiting_weight_ != 0) {
-    return reference_;
+  if (waiting_weight_ != 0) {
+    const bool cut = !fits_s32(static_cast<std::uint64_t>(sums.weight));
+    if (cut) ++anomalies_;
+    // The usual case when V was asked for just before: no division.
+    if (!cut && sums.sum >= 0 && sums.sum < sums.weight) return reference_;
   }
-  if (!fits_s32(static_cast<std::uint64_t>(sums.weight))) ++anomalies_;
   const std::int64_t distance = distance_to_average(sums);
   sum_ = wrapping_difference(sum_, wrapping_product(distance, waiting_weight_));
   reference_ += static_cast<std::uint64_t>(distance);
