@@ -2,8 +2,8 @@
 //
 // What the fair classes schedule: an entity (something with a weight on one queue) and a task (an
 // entity with the attributes a user sets). The caller owns them; a class links them by address, so
-// an entity must stay where it is from fork() to exit(). Not thread safe: an entity belongs to the
-// class that schedules it.
+// an entity must stay where it is from fork() to exit(); an owner that needs more derives from it.
+// Not thread safe: an entity belongs to the class that schedules it.
 #pragma once
 
 #include "vlag/weight.hpp"
@@ -57,7 +57,6 @@ struct alignas(64) entity {
   std::int64_t vlag = 0;                 // lag kept while off the queue, virtual ns
   std::uint64_t protected_deadline = 0;  // slice protection holds while it equals deadline
   std::uint64_t prev_sum_exec_ns = 0;    // sum_exec_ns when it last took the CPU
-  void* host = nullptr;                  // for the owner; no class reads it
   group_part* parent = nullptr;          // the part of a group on whose queue it is (group.hpp)
   bool is_group = false;                 // a group_part, otherwise a task
 };

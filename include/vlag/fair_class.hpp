@@ -84,9 +84,9 @@ class fair_class final : public group_scheduler {
   // Waking a task that is runnable does nothing.
   void wake(task& t, std::uint64_t now_ns) noexcept;
 
-  // The running task blocks, or leaves for good. schedule() must follow at the same time; until then
-  // an exiting task must stay in memory.
-  // True: the task stays queued (delayed dequeue). Requires: current() is not null.
+  // The running task blocks, or leaves for good. schedule() must follow at the same time; until
+  // then an exiting task must stay in memory. True: the task stays queued (delayed dequeue).
+  // Requires: current() is not null.
   bool block(std::uint64_t now_ns) noexcept;
   void exit(std::uint64_t now_ns) noexcept;
 
@@ -215,11 +215,16 @@ class fair_class final : public group_scheduler {
                                           const entity& running) const noexcept;
 
   // One queue (fair_tree.cpp).
-  void account_queue(fair_level& level, std::uint64_t now_ns) noexcept;
+  // Charges what runs on the queue for the time since it was last charged.
+  void account_queue(fair_level& level, std::uint64_t now_ns) noexcept {
+    const entity* c = level.queue.current();
+    if (c != nullptr && before(c->exec_start_ns, now_ns)) charge_time(level, now_ns);
+  }
+  void charge_time(fair_level& level, std::uint64_t now_ns) noexcept;
   void enqueue_entity(entity& e, placement how, std::uint64_t now_ns) noexcept;
   [[nodiscard]] bool dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) noexcept;
-  void put(entity& e, std::uint64_t now_ns) noexcept;
-  void set(entity& e, std::uint64_t now_ns) noexcept;
+  void put(fair_level& level, entity& e, std::uint64_t now_ns) noexcept;
+  void set(fair_level& level, entity& e, std::uint64_t now_ns) noexcept;
   void refresh_weight(entity& e, std::uint64_t now_ns) noexcept;
   [[nodiscard]] std::uint64_t slice_of_group(const entity& e,
                                              std::uint64_t shortest_inside_ns) const noexcept;
@@ -236,8 +241,12 @@ class fair_class final : public group_scheduler {
   static void count_end_of_delay(const entity& e) noexcept;
   void requeue_delayed(entity& e) noexcept;
   void nominate(entity& e) noexcept;
-  void drop_buddy(const entity& e) noexcept;
+  void drop_buddy(const entity& e) noexcept {
+    if (level_of(e).queue.buddy() == &e) drop_buddies(e);
+  }
+  static void drop_buddies(const entity& e) noexcept;
   [[nodiscard]] task* pick(std::uint64_t now_ns) noexcept;
+  void complete_delayed(entity& e, std::uint64_t now_ns) noexcept;
   void switch_tasks(task& previous, task& next, std::uint64_t now_ns) noexcept;
   void put_all(task& t, std::uint64_t now_ns) noexcept;
   void set_all(task& t, std::uint64_t now_ns) noexcept;
@@ -250,7 +259,7 @@ class fair_class final : public group_scheduler {
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 
   // Bandwidth (fair_bandwidth.cpp). level.limited is false for nearly everyone.
-  void charge(fair_level& level, std::uint64_t ran_ns, std::uint64_t now_ns) noexcept;
+  void charge_quota(fair_level& level, std::uint64_t ran_ns, std::uint64_t now_ns) noexcept;
   [[nodiscard]] bool fetch_runtime(fair_level& level, std::int64_t target_ns,
                                    std::uint64_t now_ns) noexcept;
   void give_back_runtime(fair_level& level) noexcept;

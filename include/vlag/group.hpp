@@ -125,7 +125,6 @@ class task_group {
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
-  void* host = nullptr;  // for the owner
   std::uint64_t id = 0;  // for the owner; no decision reads it
 
   // nullptr: the root, or in no tree.

@@ -40,7 +40,8 @@ bool fair_class::fetch_runtime(fair_level& level, std::int64_t target_ns,
   return level.remaining_ns > 0;
 }
 
-void fair_class::charge(fair_level& level, std::uint64_t ran_ns, std::uint64_t now_ns) noexcept {
+void fair_class::charge_quota(fair_level& level, std::uint64_t ran_ns,
+                              std::uint64_t now_ns) noexcept {
   level.remaining_ns -= static_cast<std::int64_t>(ran_ns);
   if (level.remaining_ns > 0 || level.throttled) return;
   const auto slice_ns = static_cast<std::int64_t>(config_->bandwidth_slice_ns);
@@ -60,7 +61,7 @@ void fair_class::give_back_runtime(fair_level& level) noexcept {
 // A group that wakes with no CPU time must not join at all.
 void fair_class::throttle_on_enqueue(fair_level& level, std::uint64_t now_ns) noexcept {
   if (level.queue.nr_queued() != 1 || level.queue.current() != nullptr || level.throttled) return;
-  charge(level, 0, now_ns);
+  charge_quota(level, 0, now_ns);
   if (level.remaining_ns <= 0) static_cast<void>(throttle(level, now_ns));
 }
 

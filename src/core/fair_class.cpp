@@ -15,17 +15,6 @@ void fair_class::reschedule(decision why, const entity& who) noexcept {
   tell(why, who);
 }
 
-void fair_class::account(std::uint64_t now_ns) noexcept {
-  if (running_ != nullptr) account_queue(level_of(*running_), now_ns);
-}
-
-void fair_class::tick(std::uint64_t now_ns) noexcept {
-  for (entity* e = running_; e != nullptr && e->parent != nullptr; e = e->parent) {
-    account_queue(level_of(*e), now_ns);
-    refresh_weight(*e, now_ns);
-  }
-}
-
 // ---- Joining, waking, leaving
 
 fair_level& fair_class::level_for(const task_group* group) noexcept {
@@ -85,24 +74,6 @@ void fair_class::exit(std::uint64_t now_ns) noexcept { leave_for_good(*running_,
 void fair_class::remove(task& t, std::uint64_t now_ns) noexcept { leave_for_good(t, now_ns); }
 
 // ---- Who runs
-
-task* fair_class::schedule(std::uint64_t now_ns) noexcept {
-  task* const previous = running_;
-  task* const next = pick(now_ns);
-  if (next != previous) {
-    if (next == nullptr) {
-      put_all(*previous, now_ns);
-    } else if (previous == nullptr) {
-      set_all(*next, now_ns);
-    } else {
-      switch_tasks(*previous, *next, now_ns);
-    }
-    running_ = next;
-  }
-  higher_class_runs_ = false;
-  need_resched_ = false;
-  return next;
-}
 
 void fair_class::yield_cpu_to_higher_class(std::uint64_t now_ns) noexcept {
   if (running_ != nullptr) {

@@ -28,19 +28,30 @@ void fair_class::count_tasks(fair_level& level, task_counts& change) noexcept {
 
 // ---- One queue
 
-void fair_class::account_queue(fair_level& level, std::uint64_t now_ns) noexcept {
+void fair_class::charge_time(fair_level& level, std::uint64_t now_ns) noexcept {
   entity* const c = level.queue.current();
-  if (c == nullptr) return;
   const std::uint64_t before_ns = c->sum_exec_ns;
   const run_queue::verdict found = level.queue.account(now_ns);
-  if (level.limited && c->sum_exec_ns != before_ns) {
-    charge(level, c->sum_exec_ns - before_ns, now_ns);
-  }
+  if (level.limited) charge_quota(level, c->sum_exec_ns - before_ns, now_ns);
   if (found == run_queue::verdict::may_go_on) return;
   drop_buddy(*c);
   reschedule(found == run_queue::verdict::request_used_up ? decision::request_used_up
                                                           : decision::ineligible_gives_way,
              *c);
+}
+
+void fair_class::account(std::uint64_t now_ns) noexcept {
+  if (running_ != nullptr) account_queue(level_of(*running_), now_ns);
+}
+
+void fair_class::tick(std::uint64_t now_ns) noexcept {
+  if (running_ == nullptr) return;
+  fair_level* level = &level_of(*running_);
+  account_queue(*level, now_ns);
+  for (; level->parent != nullptr; level = &level_of(*level)) {
+    account_queue(level_of(*level), now_ns);
+    refresh_weight(*level, now_ns);
+  }
 }
 
 // The weight of a group takes effect while something in it competes.
@@ -96,16 +107,15 @@ bool fair_class::dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) no
   return true;
 }
 
-void fair_class::put(entity& e, std::uint64_t now_ns) noexcept {
-  fair_level& level = level_of(e);
+void fair_class::put(fair_level& level, entity& e, std::uint64_t now_ns) noexcept {
   if (e.queued) account_queue(level, now_ns);
   if (level.limited) static_cast<void>(throttle_if_used_up(level, now_ns));
   level.queue.put_current();
 }
 
-void fair_class::set(entity& e, std::uint64_t now_ns) noexcept {
-  drop_buddy(e);
-  level_of(e).queue.set_current(e, now_ns);
+void fair_class::set(fair_level& level, entity& e, std::uint64_t now_ns) noexcept {
+  if (level.queue.buddy() == &e) drop_buddies(e);
+  level.queue.set_current(e, now_ns);
 }
 
 // ---- Joining
@@ -219,7 +229,7 @@ void fair_class::nominate(entity& e) noexcept {
   }
 }
 
-void fair_class::drop_buddy(const entity& e) noexcept {
+void fair_class::drop_buddies(const entity& e) noexcept {
   for (const entity* at = &e; at->parent != nullptr; at = at->parent) {
     run_queue& queue = level_of(*at).queue;
     if (queue.buddy() != at) return;
@@ -229,7 +239,7 @@ void fair_class::drop_buddy(const entity& e) noexcept {
 
 // ---- Who runs
 
-task* fair_class::pick(std::uint64_t now_ns) noexcept {
+inline task* fair_class::pick(std::uint64_t now_ns) noexcept {
   fair_level* level = &root_;
   while (root_.queue.nr_queued() != 0) {
     const entity* c = level->queue.current();
@@ -240,8 +250,7 @@ task* fair_class::pick(std::uint64_t now_ns) noexcept {
     }
     entity* best = level->queue.pick_next();
     if (best->sched_delayed) {
-      dequeue(*best, leaving::delay_complete, now_ns);
-      tell(decision::delayed_completed, *best);
+      complete_delayed(*best, now_ns);
       level = &root_;
       continue;
     }
@@ -251,35 +260,59 @@ task* fair_class::pick(std::uint64_t now_ns) noexcept {
   return nullptr;
 }
 
+void fair_class::complete_delayed(entity& e, std::uint64_t now_ns) noexcept {
+  dequeue(e, leaving::delay_complete, now_ns);
+  tell(decision::delayed_completed, e);
+}
+
 // The groups that both are in stay where they are: their requests go on, whoever runs inside.
-void fair_class::switch_tasks(task& previous, task& next, std::uint64_t now_ns) noexcept {
+inline void fair_class::switch_tasks(task& previous, task& next, std::uint64_t now_ns) noexcept {
   entity* off = &previous;
   entity* on = &next;
   while (off->parent != on->parent) {
     const std::uint32_t off_depth = off->parent->depth;
     const std::uint32_t on_depth = on->parent->depth;
     if (on_depth <= off_depth) {
-      put(*off, now_ns);
+      put(level_of(*off), *off, now_ns);
       off = off->parent;
     }
     if (on_depth >= off_depth) {
-      set(*on, now_ns);
+      set(level_of(*on), *on, now_ns);
       on = on->parent;
     }
   }
-  put(*off, now_ns);
-  set(*on, now_ns);
+  fair_level& common = level_of(*off);
+  put(common, *off, now_ns);
+  set(common, *on, now_ns);
 }
 
 void fair_class::put_all(task& t, std::uint64_t now_ns) noexcept {
-  for (entity* e = &t; e->parent != nullptr; e = e->parent) put(*e, now_ns);
+  for (entity* e = &t; e->parent != nullptr; e = e->parent) put(level_of(*e), *e, now_ns);
 }
 
 void fair_class::set_all(task& t, std::uint64_t now_ns) noexcept {
   for (entity* e = &t; e->parent != nullptr; e = e->parent) {
-    set(*e, now_ns);
-    if (level_of(*e).limited) charge(level_of(*e), 0, now_ns);
+    set(level_of(*e), *e, now_ns);
+    if (level_of(*e).limited) charge_quota(level_of(*e), 0, now_ns);
   }
+}
+
+task* fair_class::schedule(std::uint64_t now_ns) noexcept {
+  task* const previous = running_;
+  task* const next = pick(now_ns);
+  if (next != previous) {
+    if (next == nullptr) {
+      put_all(*previous, now_ns);
+    } else if (previous == nullptr) {
+      set_all(*next, now_ns);
+    } else {
+      switch_tasks(*previous, *next, now_ns);
+    }
+    running_ = next;
+  }
+  higher_class_runs_ = false;
+  need_resched_ = false;
+  return next;
 }
 
 }  // namespace vlag
