@@ -121,6 +121,10 @@ TEST(mutation, cfs_never_crashes) {
   never_crashes("cfs/rand_setattr", 1500);
   never_crashes("cfs/unit_reweight", 1500);
 }
+TEST(mutation, groups_never_crash) {
+  never_crashes("hierarchy/rand_groupchurn", 1500);
+  never_crashes("hierarchy/rand_bw_lat", 1500);
+}
 
 }  // namespace
 }  // namespace vlag
