@@ -53,13 +53,12 @@ struct timeline_tree {
   timeline_leaf* first = nullptr;
   timeline_leaf* last = nullptr;
   void* root = nullptr;
-  // Every vruntime inside lies in [low, low + span], unless wide.
+  // Every vruntime inside lies in [low, low + span].
   std::uint64_t low = 0;
   std::uint64_t span = 0;
   std::uint32_t levels = 0;          // of inner nodes; 0: the root is a leaf
   std::uint32_t hint_slot = 0;       // of the leaf where first_eligible() last found something
   std::uint32_t first_leaf_run = 0;  // for how many times on end that was the first leaf
-  bool wide = false;                 // the window has outgrown signed comparison
 };
 
 // Up to about 128 entities are flat: keys, vruntimes and addresses in three arrays of room slots

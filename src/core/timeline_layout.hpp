@@ -9,7 +9,7 @@
 // 1. Keys of the children before child i are not after separator[i]; keys of child i and behind are
 //    not before it. separator[0] means nothing.
 // 2. low_vruntime[i] and low_slice[i] are not above any vruntime or slice below child i, and not
-//    above the same bounds in child i (vruntimes counted from tree.low, while not tree.wide).
+//    above the same bounds in child i (vruntimes counted from tree.low).
 //    Insertion lowers them; removal leaves them; a search that they misled raises them.
 // 3. Leaves and inner nodes hold at least limits.leaf_least and inner_least, except those on the
 //    left and right edge of the tree, which hold at least one: a queue that is appended to and

@@ -199,15 +199,13 @@ inline void lower_bounds(timeline_state& s, timeline_inner* p, std::uint32_t slo
 
 // Enters vruntime into the window.
 inline void widen(timeline_tree& tree, std::uint64_t vruntime) noexcept {
-  constexpr std::uint64_t widest = std::uint64_t{1} << 61;
-  if (tree.wide || vruntime - tree.low <= tree.span) return;
+  if (vruntime - tree.low <= tree.span) return;
   if (before(vruntime, tree.low)) {
     tree.span += tree.low - vruntime;
     tree.low = vruntime;
   } else {
     tree.span = vruntime - tree.low;
   }
-  tree.wide = tree.span >= widest;
 }
 
 inline void set_hooks(const timeline_leaf& leaf, std::uint32_t from, std::uint32_t to) noexcept {
@@ -449,7 +447,6 @@ inline std::uint64_t refresh_bounds(const timeline_state& s, timeline_inner& p) 
 
 // Makes the window as small as it can be, as seen from reference, and all bounds exact.
 inline void narrow(timeline_state& s, std::uint64_t reference) noexcept {
-  constexpr std::uint64_t widest = std::uint64_t{1} << 61;
   std::int64_t lowest = INT64_MAX;
   std::int64_t highest = INT64_MIN;
   for (const timeline_leaf* leaf = s.tree.first; leaf != nullptr; leaf = leaf->next) {
@@ -459,12 +456,8 @@ inline void narrow(timeline_state& s, std::uint64_t reference) noexcept {
       if (key > highest) highest = key;
     }
   }
-  const std::uint64_t span =
-      static_cast<std::uint64_t>(highest) - static_cast<std::uint64_t>(lowest);
-  s.tree.wide = span >= widest;
-  if (s.tree.wide) return;
   s.tree.low = reference + static_cast<std::uint64_t>(lowest);
-  s.tree.span = span;
+  s.tree.span = static_cast<std::uint64_t>(highest) - static_cast<std::uint64_t>(lowest);
   if (s.tree.levels != 0) refresh_bounds(s, *static_cast<timeline_inner*>(s.tree.root));
 }
 
@@ -472,7 +465,7 @@ inline bool within_reach(const timeline_tree& tree, const eligibility& test,
                          const exact_average& average) noexcept {
   const auto reach = static_cast<std::int64_t>(average.reach);
   const std::int64_t lowest = signed_difference(tree.low, test.reference);
-  return !tree.wide && lowest >= -reach && lowest <= reach &&
+  return lowest >= -reach && lowest <= reach &&
          tree.span <= static_cast<std::uint64_t>(reach - lowest);
 }
 

@@ -29,8 +29,8 @@ namespace vlag {
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view name) noexcept;
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours; case
-// does not count), if it is near enough to be meant: at most max(2, a third of the name) and not all
-// of it. The first of several as near.
+// does not count), if it is near enough to be meant: at most max(2, a third of the name) and not
+// all of it. The first of several as near.
 [[nodiscard]] std::optional<std::string_view> nearest_name(
     std::string_view name, std::span<const std::string_view> candidates);
 

@@ -174,7 +174,10 @@ class machine {
   void arm_hrtick(cpu& c);
   void refresh(cpu& c);
   [[nodiscard]] std::uint64_t clock_for_schedule(cpu& c) const;
-  [[nodiscard]] std::uint64_t clock(std::uint64_t at_ns) const noexcept;
+  // CPU clocks do not start at 0, where CFS takes a task for one that never ran.
+  [[nodiscard]] static std::uint64_t clock(std::uint64_t at_ns) noexcept {
+    return at_ns + 1'000'000'000;
+  }
   [[nodiscard]] std::uint64_t jitter();
   [[nodiscard]] std::uint64_t next_tick_after(std::uint64_t at_ns) const;
 

@@ -7,6 +7,9 @@
 
 namespace vlag {
 
+// The quantum of a round-robin task.
+inline constexpr std::uint32_t round_robin_ns = 100'000'000;
+
 enum class task_state : std::uint8_t { unborn, blocked, runnable, running, gone };
 
 // State changes, each checked in debug builds:

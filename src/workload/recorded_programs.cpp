@@ -2,17 +2,12 @@
 #include "workload/recorded_programs.hpp"
 
 #include "input/input_error.hpp"
-#include "input/text.hpp"
-#include "workload/recorded_period.hpp"
+#include "workload/recorded_builder.hpp"
 #include "workload/recorded_tick.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
-#include <map>
-#include <optional>
-#include <unordered_map>
 
 namespace vlag {
 namespace {
@@ -21,131 +16,12 @@ using trace::context_kind;
 using trace::event;
 using trace::event_kind;
 
-// Kernel priorities below are real-time: 99 minus the real-time priority.
-constexpr std::int32_t lowest_fair_prio = 100;
-
 // What precedes the window is replayed too, up to that much, so that queues are in the state that
 // they were in.
 constexpr std::uint64_t max_warm_up_ns = 1'000'000'000;
 
 constexpr unsigned max_cpus = 512;  // of a machine
-
-// Whatever number a recording holds, within the range of its class.
-int nice_of(std::int32_t prio) { return std::clamp(prio, lowest_fair_prio, 120 + max_nice) - 120; }
-
-int rt_priority_of(std::int32_t prio) { return 99 - std::clamp(prio, -1, 98); }
-
-bool is_real_time(sched_policy policy) {
-  return policy == sched_policy::fifo || policy == sched_policy::round_robin;
-}
-
-enum class seen_state : std::uint8_t { unknown, running, runnable, blocked, gone };
-
-// An edge of a segment that may turn out to be endless: where its operations are, and how long the
-// waker had run since the target blocked.
-struct edge {
-  std::size_t wake_step;
-  std::uint64_t since_block_ns;
-  bool target_blocked_in_segment;
-};
-
-// A switch onto the CPU, and the CPU time consumed until then.
-struct run_start {
-  std::uint64_t at_ns;
-  std::uint64_t consumed_ns;
-};
-
-struct traced_task {
-  std::int32_t pid = 0;
-  std::uint32_t index = 0;  // in the builder's list
-  std::uint32_t name = 0;
-  std::int32_t prio = 120;
-  std::int32_t first_prio = 120;
-  bool prio_known = false;  // from within the window
-  seen_state state = seen_state::unknown;
-  bool in_window = false;  // does something in it
-  start_state start = start_state::blocked;
-  std::uint64_t start_order_ns = 0;
-  unsigned cpu = 0;
-  unsigned first_cpu = 0;
-  program steps;
-  // Times of the recording.
-  std::uint64_t run_start_ns = 0;  // since when unflushed work runs
-  std::uint64_t switched_in_ns = 0;
-  std::uint64_t blocked_ns = 0;
-  std::uint64_t waiting_since_ns = 0;
-  std::uint64_t consumed_ns = 0;   // CPU time in the window up to the last switch out
-  std::uint64_t unflushed_ns = 0;  // work done but not yet an operation
-  std::uint64_t segment_ns = 0;    // work of the present segment, flushed
-  std::uint64_t longest_segment_ns = 0;
-  std::uint64_t segment_began_ns = 0;
-  std::uint64_t finished_ns = 0;
-  bool wait_by_wakeup = false;
-  bool wait_counts = false;
-  std::vector<edge> segment_edges;
-  std::vector<run_start> segment_runs;
-  std::vector<external_wake> external_wakes;
-  task_figures figures;
-};
-
-// Who runs on a CPU, as far as the recording was read.
-struct traced_cpu {
-  std::optional<std::uint32_t> current;  // in the builder's list
-  bool seen = false;                     // else current is not known yet
-};
-
-class program_builder {
- public:
-  program_builder(const trace::recording& recording, const recorded_attributes& attributes,
-                  const replay_options& options)
-      : recording_(recording), attributes_(attributes), options_(options) {}
-
-  recorded_programs build();
-
- private:
-  traced_task& task_of(std::int32_t pid);
-  void name_task(traced_task& t, std::uint32_t comm, std::int32_t prio, std::uint64_t at_ns);
-  void open_window();
-  void begin_measuring();
-  void on_switch(const event& e);
-  void switch_out(traced_task& t, const event& e);
-  void switch_in(traced_task& t, const event& e);
-  void found_running(traced_task& t, const event& e);
-  void lose_cpu(traced_task& t);
-  void lose_cpu_to(unsigned cpu, const traced_task* other);
-  void measure_run(traced_task& t, std::uint64_t until_ns);
-  void on_wakeup(const event& e);
-  void on_new_task(const event& e);
-  void close_window();
-  void close_task(traced_task& t);
-  void flush_work(traced_task& t, std::uint64_t at_ns);
-  [[nodiscard]] static std::uint64_t consumed_since(const traced_task& t, std::uint64_t since_ns,
-                                                    std::uint64_t now_ns);
-  void add_edge(traced_task& waker, std::uint32_t target_index, std::uint64_t at_ns);
-  void add_external_sleep(traced_task& t, const event& e);
-  void make_endless(traced_task& t);
-  void begin_segment(traced_task& t, std::uint64_t at_ns);
-  [[nodiscard]] traced_task* running_waker(const event& e);
-  void apply_attributes(const traced_task& t, task_setup& setup) const;
-  [[nodiscard]] std::uint64_t tick_index(std::uint64_t at_ns) const;
-  void note(const char* what) { ++anomalies_[what]; }
-  void choose_periods();
-  [[nodiscard]] recorded_programs finish();
-
-  const trace::recording& recording_;
-  const recorded_attributes& attributes_;
-  const replay_options& options_;
-  recorded_span span_;  // from which programs are built: the window and what leads up to it
-  std::uint64_t measured_from_ns_ = 0;
-  recorded_machine machine_;
-  std::deque<traced_task> tasks_;                           // references stay good while it grows
-  std::unordered_map<std::int32_t, std::uint32_t> latest_;  // pid -> task; never iterated
-  std::vector<traced_cpu> on_cpu_;
-  std::vector<cpu_figures> cpus_;
-  std::map<std::string, std::uint64_t> anomalies_;
-  bool open_ = false;
-  bool measuring_ = false;
-};
+}  // namespace
 
 recorded_programs program_builder::build() {
   const recorded_span window = find_window(recording_, options_.window);
@@ -501,37 +377,6 @@ void program_builder::on_new_task(const event& e) {
   }
 }
 
-// Rule 4: the edges of a segment that never ends follow their targets.
-void program_builder::make_endless(traced_task& t) {
-  if (t.segment_edges.empty()) return;
-  program steps(t.steps.begin(),
-                t.steps.begin() + static_cast<std::ptrdiff_t>(t.segment_edges.front().wake_step));
-  for (std::size_t i = 0; i < t.segment_edges.size(); ++i) {
-    const edge& at = t.segment_edges[i];
-    const std::size_t next =
-        i + 1 < t.segment_edges.size() ? t.segment_edges[i + 1].wake_step : t.steps.size();
-    const std::uint32_t target = t.steps[at.wake_step].target;
-    if (at.target_blocked_in_segment) {
-      // What ran before is waiting for the target to block, but for the first edge's start. Of the
-      // time since then only what came after the edge before is left.
-      std::uint64_t after_block_ns = 0;
-      if (!steps.empty() && steps.back().kind == op_kind::run) {
-        op& before = steps.back();
-        after_block_ns = std::min(before.value, at.since_block_ns);
-        before.value = i == 0 ? before.value - after_block_ns : 0;
-        if (before.value == 0) steps.pop_back();
-      }
-      steps.push_back({op_kind::watch, target, after_block_ns});
-      steps.push_back({op_kind::signal, target, 0});
-    } else {
-      steps.push_back(t.steps[at.wake_step]);
-    }
-    steps.insert(steps.end(), t.steps.begin() + static_cast<std::ptrdiff_t>(at.wake_step + 1),
-                 t.steps.begin() + static_cast<std::ptrdiff_t>(next));
-  }
-  t.steps = std::move(steps);
-}
-
 void program_builder::close_task(traced_task& t) {
   switch (t.state) {
     case seen_state::unknown:
@@ -567,118 +412,6 @@ void program_builder::close_window() {
     if (t.in_window) close_task(t);
   }
 }
-
-// Rule 3.
-void program_builder::choose_periods() {
-  for (traced_task& t : tasks_) {
-    if (t.external_wakes.empty() || options_.wakes == external_wakes::relative) continue;
-    std::optional<wake_period> found;
-    if (options_.wakes == external_wakes::automatic) found = find_period(t.external_wakes);
-    if (options_.wakes == external_wakes::absolute || (found && !found->takes_next)) {
-      for (const external_wake& wake : t.external_wakes) {
-        t.steps[wake.step] = {op_kind::sleep_until, 0, wake.woken_ns - span_.from_ns};
-      }
-      continue;
-    }
-    if (!found) continue;
-    const auto origin = static_cast<std::uint32_t>(machine_.period_origins_ns.size());
-    machine_.period_origins_ns.push_back(found->first_ns - span_.from_ns);
-    for (const external_wake& wake : t.external_wakes) {
-      t.steps[wake.step] = {op_kind::sleep_to_period, origin, found->period_ns};
-    }
-  }
-}
-
-void program_builder::apply_attributes(const traced_task& t, task_setup& setup) const {
-  setup.clock_poll_ns = attributes_.clock_poll_ns;
-  if (setup.policy != sched_policy::normal) setup.clock_poll_ns = 0;
-  for (const recorded_attributes::task& a : attributes_.tasks) {
-    if (!glob_matches(a.pattern, setup.name) && a.pattern != std::to_string(t.pid)) continue;
-    if (a.nice) setup.nice = static_cast<int>(*a.nice);
-    if (a.slice_ns) setup.slice_ns = *a.slice_ns;
-    if (a.clock_poll_ns) setup.clock_poll_ns = *a.clock_poll_ns;
-    if (a.policy) setup.policy = *a.policy;
-  }
-  if (is_real_time(setup.policy)) setup.rt_priority = std::max(setup.rt_priority, 1);
-}
-
-recorded_programs program_builder::finish() {
-  choose_periods();
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t i = 0; i < tasks_.size(); ++i) {
-    if (tasks_[i].in_window) order.push_back(i);
-  }
-  if (order.empty()) {
-    throw input_error(fmt::format("{}: no task runs in the window", recording_.path));
-  }
-  // Those runnable at the start first, in the order in which they waited.
-  std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
-    const auto rank = [](const traced_task& t) { return t.start == start_state::runnable ? 0 : 1; };
-    if (rank(tasks_[a]) != rank(tasks_[b])) return rank(tasks_[a]) < rank(tasks_[b]);
-    if (rank(tasks_[a]) == 0) return tasks_[a].start_order_ns < tasks_[b].start_order_ns;
-    return tasks_[a].pid < tasks_[b].pid;
-  });
-  std::vector<std::uint32_t> number(tasks_.size(), 0);
-  for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
-
-  recorded_programs result;
-  result.span_ns = span_.to_ns - span_.from_ns;
-  result.milestones = static_cast<std::uint32_t>(order.size());
-  result.figures.label = "recorded";
-  result.measure_from_ns = measured_from_ns_ - span_.from_ns;
-  result.figures.from_ns = result.measure_from_ns;
-  result.figures.to_ns = result.span_ns;
-  for (const std::uint32_t i : order) {
-    traced_task& t = tasks_[i];
-    task_setup setup;
-    setup.pid = t.pid;
-    setup.name = recording_.strings.text(t.name);
-    setup.cpu = t.first_cpu;
-    setup.start = t.start;
-    if (t.first_prio >= lowest_fair_prio) {
-      setup.nice = nice_of(t.first_prio);
-    } else {
-      setup.policy = sched_policy::fifo;
-      setup.rt_priority = rt_priority_of(t.first_prio);
-    }
-    apply_attributes(t, setup);
-    for (op& step : t.steps) {
-      switch (step.kind) {
-        case op_kind::wake:
-        case op_kind::signal:
-        case op_kind::fork:
-        case op_kind::watch:
-          step.target = number[step.target];
-          break;
-        default:
-          break;
-      }
-    }
-    setup.steps = std::move(t.steps);
-    t.figures.name = setup.name;
-    t.figures.in_fair_class = !is_real_time(setup.policy);
-    result.figures.tasks.push_back(t.figures);
-    result.figures.work_done_ns =
-        std::max(result.figures.work_done_ns,
-                 std::max(t.finished_ns, measured_from_ns_) - measured_from_ns_);
-    result.tasks.push_back(std::move(setup));
-  }
-  std::stable_sort(result.figures.tasks.begin(), result.figures.tasks.end(),
-                   [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
-  for (cpu_figures& c : cpus_) {
-    const std::uint64_t measured_ns = span_.to_ns - measured_from_ns_;
-    c.idle_ns = measured_ns - std::min(c.busy_ns, measured_ns);
-    result.figures.cpus.push_back(c);
-  }
-  result.machine = machine_;
-  if (!machine_.tick_phase_known) note("tick phase unknown: taken as 0");
-  for (const trace::anomaly& a : recording_.anomalies) anomalies_[a.kind] += a.count;
-  result.anomalies.assign(anomalies_.begin(), anomalies_.end());
-  result.figures.anomalies = result.anomalies;
-  return result;
-}
-
-}  // namespace
 
 recorded_programs build_programs(const trace::recording& recording,
                                  const recorded_attributes& attributes,

@@ -45,7 +45,7 @@ class walk {
       found.last_key = slot[0];
       found.lowest_offset = std::min(found.lowest_offset, e->vruntime - s_.tree.low);
       found.shortest = std::min(found.shortest, e->slice_ns);
-      if (!s_.tree.wide && e->vruntime - s_.tree.low > s_.tree.span) say("outside the window");
+      if (e->vruntime - s_.tree.low > s_.tree.span) say("outside the window");
     }
     found.size = leaf->size;
     before_ = leaf;
@@ -72,11 +72,9 @@ class walk {
       all.size += below.size;
       if (p->low_slice[slot] > below.shortest) say("a slice is below its bound");
       all.shortest = std::min(all.shortest, p->low_slice[slot]);
-      if (!s_.tree.wide) {
-        const std::uint64_t bound = p->low_vruntime[slot] - s_.tree.low;
-        if (bound > below.lowest_offset) say("a vruntime is below its bound");
-        all.lowest_offset = std::min(all.lowest_offset, bound);
-      }
+      const std::uint64_t bound = p->low_vruntime[slot] - s_.tree.low;
+      if (bound > below.lowest_offset) say("a vruntime is below its bound");
+      all.lowest_offset = std::min(all.lowest_offset, bound);
     }
     return all;
   }
@@ -172,13 +170,29 @@ bool timeline_inspector::is_tree(const timeline& line) { return !line.state_.fla
 
 unsigned timeline_inspector::levels(const timeline& line) { return line.state_.tree.levels; }
 
-std::size_t timeline_inspector::blocks_in_use(const timeline_storage& storage) {
+std::uint64_t timeline_inspector::window(const timeline& line) { return line.state_.tree.span; }
+
+timeline_inspector::pool_use timeline_inspector::use(const timeline_storage& storage, pool which) {
   const timeline_pools& p = storage.pools_;
-  return p.small_blocks.untouched + p.large_blocks.untouched + p.leaves.untouched +
-         p.inners.untouched - free_blocks(p.small_blocks, block_bytes(small_form)) -
-         free_blocks(p.large_blocks, block_bytes(large_form)) -
-         free_blocks(p.leaves, sizeof(timeline_leaf)) -
-         free_blocks(p.inners, sizeof(timeline_inner));
+  const auto use_of = [](const timeline_pool& blocks, std::size_t bytes) {
+    return pool_use{blocks.untouched - free_blocks(blocks, bytes), blocks.count};
+  };
+  switch (which) {
+    case pool::small_blocks:
+      return use_of(p.small_blocks, block_bytes(small_form));
+    case pool::large_blocks:
+      return use_of(p.large_blocks, block_bytes(large_form));
+    case pool::leaves:
+      return use_of(p.leaves, sizeof(timeline_leaf));
+    case pool::inners:
+      break;
+  }
+  return use_of(p.inners, sizeof(timeline_inner));
+}
+
+std::size_t timeline_inspector::blocks_in_use(const timeline_storage& storage) {
+  return use(storage, pool::small_blocks).used + use(storage, pool::large_blocks).used +
+         use(storage, pool::leaves).used + use(storage, pool::inners).used;
 }
 
 std::vector<instruction_set> instruction_sets_here() {

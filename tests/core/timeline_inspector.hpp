@@ -26,7 +26,16 @@ class timeline_inspector {
 
   [[nodiscard]] static bool is_tree(const timeline& line);
   [[nodiscard]] static unsigned levels(const timeline& line);
-  // Blocks of all kinds that no timeline holds, of those ever used.
+  // How far apart the tree takes its vruntimes to be.
+  [[nodiscard]] static std::uint64_t window(const timeline& line);
+
+  enum class pool { small_blocks, large_blocks, leaves, inners };
+  struct pool_use {
+    std::size_t used;   // blocks that some timeline holds
+    std::size_t count;  // blocks that there are
+  };
+  [[nodiscard]] static pool_use use(const timeline_storage& storage, pool which);
+  // Blocks of all kinds that some timeline holds.
   [[nodiscard]] static std::size_t blocks_in_use(const timeline_storage& storage);
 };
 

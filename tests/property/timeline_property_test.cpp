@@ -256,6 +256,29 @@ TEST(timeline_streams, thousands_fill_and_drain_a_tree_of_three_levels) {
   }
 }
 
+// The window of vruntimes is made narrow when it hinders, so that the average can be used again.
+TEST(timeline_tree, narrows_its_window_when_time_has_moved_on) {
+  timeline_memory memory(timeline_storage::required_bytes(400));
+  timeline_storage storage(memory.span(), 400);
+  timeline line(storage);
+  std::deque<entity> e(400);
+  for (std::size_t i = 0; i != e.size(); ++i) {
+    e[i].vruntime = i;
+    line.insert(e[i], i);
+  }
+  constexpr std::uint64_t later = std::uint64_t{1} << 55;
+  for (std::size_t i = 0; i != e.size(); ++i) {
+    line.erase(e[i], i);
+    e[i].vruntime = later + i;
+    line.insert(e[i], later + i);
+  }
+  ASSERT_GE(timeline_inspector::window(line), later);
+  const std::int64_t weight = 400 * 1024;
+  EXPECT_EQ(line.first_eligible({later, 7 * weight, weight}), &e[0]);
+  EXPECT_LT(timeline_inspector::window(line), 400U);
+  EXPECT_EQ(timeline_inspector::fault(line), "");
+}
+
 // required_bytes() is the least that is promised: at exactly that size, with all places in use and
 // in every split over the timelines, no pool hands out a block that it does not have.
 struct split {
@@ -321,38 +344,87 @@ TEST(timeline_storage_bound, holds_for_every_split) {
   }
 }
 
-// The sparsest tree: every leaf cut down to the least, from every side.
-TEST(timeline_storage_bound, holds_for_the_sparsest_tree) {
-  constexpr std::size_t entities = 4000;
-  timeline_memory memory(timeline_storage::required_bytes(entities));
-  timeline_storage storage(memory.span(), entities);
-  timeline line(storage);
-  std::deque<entity> e(entities);
-  dice d(3);
-  for (int round = 0; round != 40; ++round) {
-    std::vector<entity*> inside;
-    for (std::size_t i = 0; i != entities; ++i) {
-      e[i].deadline = i * 16;
-      line.insert(e[i], e[i].deadline);
-    }
-    // Thin out evenly, which no merge undoes, then fill one end up again.
-    const std::size_t keep_every = 2 + d.below(2);
-    std::vector<entity*> out;
-    for (std::size_t i = 0; i != entities; ++i) {
-      if (i % keep_every != 0) {
-        line.erase(e[i], e[i].deadline);
-        out.push_back(&e[i]);
-      }
-    }
-    ASSERT_EQ(timeline_inspector::fault(line), "");
-    for (entity* each : out) {
-      each->deadline = d.chance(50) ? d.below(1000) : 16 * entities - d.below(1000);
-      line.insert(*each, each->deadline);
-    }
-    ASSERT_EQ(timeline_inspector::fault(line), "");
-    ASSERT_EQ(timeline_inspector::fault(storage), "");
-    for (entity& each : e) line.erase(each, each.deadline);
+// How near a bound is come to, in percent, and never passed.
+void expect_reached(const timeline_storage& storage, timeline_inspector::pool which,
+                    std::size_t percent) {
+  const timeline_inspector::pool_use use = timeline_inspector::use(storage, which);
+  EXPECT_EQ(timeline_inspector::fault(storage), "");
+  EXPECT_GE(use.used * 100, use.count * percent) << use.used << " of " << use.count;
+}
+
+class crowd {
+ public:
+  crowd(std::size_t entities, std::size_t timelines)
+      : memory_(timeline_storage::required_bytes(entities, timelines)),
+        storage(memory_.span(), entities, timelines),
+        entities_(entities) {
+    for (entity& e : entities_) outside.push_back(&e);
+    for (std::size_t i = 0; i != timelines; ++i) lines.emplace_back(storage);
   }
+  entity& put(timeline& line, std::uint64_t key) {
+    entity& e = *outside.back();
+    outside.pop_back();
+    e.deadline = key;
+    line.insert(e, key);
+    return e;
+  }
+  void take(timeline& line, entity& e) {
+    line.erase(e, e.deadline);
+    outside.push_back(&e);
+  }
+
+ private:
+  timeline_memory memory_;
+
+ public:
+  timeline_storage storage;
+  std::vector<entity*> outside;
+
+ private:
+  std::deque<entity> entities_;
+
+ public:
+  std::deque<timeline> lines;
+};
+
+// Each timeline grows past the last form and shrinks to the least of the one it got.
+void fill_forms(crowd& all, std::size_t grown, std::size_t least) {
+  std::uint64_t key = 0;
+  for (timeline& line : all.lines) {
+    if (all.outside.size() < grown) return;
+    for (std::size_t i = 0; i != grown; ++i) all.put(line, ++key);
+    while (line.size() != least) all.take(line, *line.first());
+  }
+}
+
+TEST(timeline_storage_bound, is_reached_by_flat_forms_at_their_least) {
+  crowd small(4000, 4000);
+  fill_forms(small, 9, 4);
+  expect_reached(small.storage, timeline_inspector::pool::small_blocks, 99);
+  crowd large(17'000, 17'000);
+  fill_forms(large, 25, 17);
+  expect_reached(large.storage, timeline_inspector::pool::large_blocks, 99);
+}
+
+// Leaves are filled by appending, and cut down to their least once they are not the last.
+TEST(timeline_storage_bound, is_reached_by_the_sparsest_tree) {
+  const timeline_limits limits;
+  crowd all(6000, 1);
+  timeline& line = all.lines.front();
+  std::uint64_t key = 0;
+  std::vector<entity*> surplus;
+  while (all.outside.size() >= limits.leaf_most) {
+    std::vector<entity*> next_surplus;
+    for (std::uint32_t i = 0; i != limits.leaf_most; ++i) {
+      entity& e = all.put(line, ++key);
+      if (i >= limits.leaf_least) next_surplus.push_back(&e);
+    }
+    for (entity* e : surplus) all.take(line, *e);
+    surplus = next_surplus;
+  }
+  EXPECT_EQ(timeline_inspector::fault(line), "");
+  expect_reached(all.storage, timeline_inspector::pool::leaves, 98);
+  expect_reached(all.storage, timeline_inspector::pool::inners, 25);
 }
 
 }  // namespace

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of the machine that carries out programs.
+#include "machine/machine.hpp"
+#include "machine/machine_state.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace vlag {
+namespace {
+
+constexpr std::uint32_t max_steps_without_time = 1'000'000;
+
+}  // namespace
+
+void machine::run_program(cpu& c) {
+  sim_task& t = *c.current;
+  for (;;) {
+    if (c.synced_ns > now_) {  // what the last step cost comes first
+      arm_work(c);
+      return;
+    }
+    if (now_ != steps_at_ns_) {
+      steps_at_ns_ = now_;
+      steps_without_time_ = 0;
+    }
+    if (++steps_without_time_ > max_steps_without_time) {
+      livelocked_ = t.id;
+      return;
+    }
+    static constexpr op no_more{op_kind::end, 0, 0};
+    const op& step = t.next_step < t.steps.size() ? t.steps[t.next_step++] : no_more;
+    if (!perform(c, t, step)) return;
+  }
+}
+
+bool machine::perform(cpu& c, sim_task& t, const op& step) {
+  switch (step.kind) {
+    case op_kind::run:
+      if (step.value == 0) return true;
+      t.remaining_ns = step.value;
+      arm_work(c);
+      return false;
+    case op_kind::watch: {
+      sim_task& target = tasks_[step.target];
+      const bool blocked = target.state == task_state::blocked || target.state == task_state::gone;
+      t.remaining_ns = blocked ? step.value : forever_ns;
+      if (!blocked) {
+        t.watch_after_ns = step.value;
+        t.next_watcher = target.first_watcher;
+        target.first_watcher = t.id;
+      }
+      if (t.remaining_ns == 0) return true;
+      arm_work(c);
+      return false;
+    }
+    case op_kind::wake:
+    case op_kind::signal: {
+      sim_task& target = tasks_[step.target];
+      if (target.state == task_state::blocked &&
+          (target.waits_for_wake || step.kind == op_kind::signal)) {
+        wake(target, t.id);
+      } else if (step.kind == op_kind::wake) {
+        ++target.pending_wakes;
+      }
+      if (config_.wakeup_cost_ns != 0) {
+        c.synced_ns = std::max(c.synced_ns, now_) + config_.wakeup_cost_ns;
+      }
+      return true;
+    }
+    case op_kind::wait:
+      if (t.pending_wakes != 0) {
+        --t.pending_wakes;
+        return true;
+      }
+      t.waits_for_wake = true;
+      leave_cpu(c, t, false);
+      return false;
+    case op_kind::sleep_until:
+      if (step.value <= now_) return true;
+      [[fallthrough]];
+    case op_kind::sleep:
+    case op_kind::sleep_ticks:
+    case op_kind::sleep_to_period:
+      set_timer(t, timer_for(t, step));
+      leave_cpu(c, t, false);
+      return false;
+    case op_kind::fork:
+      if (tasks_[step.target].state == task_state::unborn) start_new(tasks_[step.target], t.id);
+      return true;
+    case op_kind::exit:
+      leave_cpu(c, t, true);
+      return false;
+    case op_kind::yield:
+      c.clock_ns = clock_for_schedule(c);
+      if (t.real_time()) {
+        c.rt_yields = true;
+      } else {
+        c.fair->yield(c.clock_ns);
+      }
+      arm_work(c);
+      schedule(c);
+      return false;
+    case op_kind::set_nice:
+      if (!t.real_time()) {
+        c.clock_ns = std::max(c.clock_ns, clock(now_));
+        c.fair->set_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)), c.clock_ns);
+        if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
+        arm_hrtick(c);
+      }
+      return true;
+    case op_kind::set_slice:
+      if (!t.real_time()) {
+        c.clock_ns = std::max(c.clock_ns, clock(now_));
+        c.fair->set_slice(t, step.value, c.clock_ns);
+        if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
+        arm_hrtick(c);
+      }
+      return true;
+    case op_kind::move:  // acts at a wake-up; a task that did not block stays where it is
+      return true;
+    case op_kind::milestone:
+      ++milestones_;
+      last_milestone_ns_ = now_;
+      return true;
+    case op_kind::jump:
+      t.next_step = static_cast<std::uint32_t>(step.value);
+      return true;
+    case op_kind::end:
+      ended_by_ = t.id;
+      leave_cpu(c, t, false);
+      return false;
+  }
+  return false;
+}
+
+std::uint64_t machine::timer_for(const sim_task& t, const op& step) const {
+  const std::uint64_t slack = t.real_time() ? 0 : config_.timer_slack_ns;
+  switch (step.kind) {
+    case op_kind::sleep:
+      return now_ + std::min(step.value, never_ns) + slack;
+    case op_kind::sleep_until:
+      return std::max(now_, std::min(step.value, never_ns)) + slack;
+    case op_kind::sleep_ticks:
+      return next_tick_after(now_) +
+             (std::clamp<std::uint64_t>(step.value, 1, never_ns / config_.tick_ns) - 1) *
+                 config_.tick_ns +
+             config_.tick_timer_delay_ns;
+    case op_kind::sleep_to_period: {
+      const std::uint64_t origin = config_.period_origins_ns.at(step.target);
+      if (now_ < origin) return origin;
+      return origin + ((now_ - origin) / step.value + 1) * step.value;
+    }
+    default:
+      return now_;
+  }
+}
+
+void machine::set_timer(sim_task& t, std::uint64_t at_ns) {
+  timers_.push(at_ns, t.id, t.generation);
+}
+
+void machine::leave_cpu(cpu& c, sim_task& t, bool gone) {
+  assert(t.state == task_state::running);
+  t.state = gone ? task_state::gone : task_state::blocked;
+  t.blocked_since_ns = now_;
+  ++t.figures.voluntary;
+  c.clock_ns = clock_for_schedule(c);
+  if (!t.real_time()) {
+    if (gone) {
+      c.fair->exit(c.clock_ns);
+    } else {
+      c.fair->block(c.clock_ns);
+    }
+  }
+  schedule(c);
+  notify_watchers(t);
+}
+
+void machine::notify_watchers(sim_task& t) {
+  std::uint32_t next = t.first_watcher;
+  t.first_watcher = no_task;
+  while (next != no_task) {
+    sim_task& watcher = tasks_[next];
+    next = watcher.next_watcher;
+    watcher.next_watcher = no_task;
+    cpu& c = *cpus_[watcher.cpu];
+    if (c.current == &watcher) synchronise(c);
+    watcher.remaining_ns = watcher.watch_after_ns;
+    if (c.current == &watcher) {
+      arm_work(c);
+      refresh(c);
+    }
+  }
+}
+
+}  // namespace vlag

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of the machine that wakes tasks and switches between them.
+#include "machine/machine.hpp"
+#include "machine/machine_state.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace vlag {
+
+void machine::wake(sim_task& t, std::uint32_t waker) {
+  assert(t.state == task_state::blocked);
+  ++t.generation;
+  t.waits_for_wake = false;
+  t.state = task_state::runnable;
+  t.waiting_since_ns = now_;
+  t.wait_began_by_wakeup = true;
+  t.wait_counts = true;
+  ++t.figures.wakeups;
+  t.figures.sleep_ns += now_ - t.blocked_since_ns;
+  const unsigned waker_cpu = waker == no_task ? t.cpu : tasks_[waker].cpu;
+  unsigned target_cpu = placement_->cpu_for_wakeup(t.id, t.cpu, waker_cpu);
+  while (t.next_step < t.steps.size() && t.steps[t.next_step].kind == op_kind::move) {
+    target_cpu = t.steps[t.next_step++].target;
+  }
+  cpu* c = cpus_[t.cpu].get();
+  if (target_cpu != t.cpu) {
+    if (t.in_class) c->fair->remove(t, std::max(c->clock_ns, clock(now_)));
+    t.cpu = target_cpu;
+    c = cpus_[t.cpu].get();
+    if (t.in_class) t.in_class = c->fair->join_asleep(t, std::max(c->clock_ns, clock(now_)));
+  }
+  c->clock_ns = std::max(c->clock_ns, clock(now_));
+  if (t.real_time()) {
+    c->rt.push_back(t.id, t.rt_priority);
+  } else {
+    c->fair->wake(t, c->clock_ns);
+  }
+  if (observer_ != nullptr) observer_->on_wakeup(now_, c->number, t.id, waker);
+  after_wakeup(*c, t);
+}
+
+void machine::start_new(sim_task& t, std::uint32_t parent) {
+  t.cpu = placement_->cpu_for_new(t.id, t.cpu, parent == no_task ? t.cpu : tasks_[parent].cpu);
+  cpu& c = *cpus_[t.cpu];
+  t.state = task_state::runnable;
+  t.waiting_since_ns = now_;
+  t.wait_began_by_wakeup = true;
+  t.wait_counts = true;
+  ++t.figures.wakeups;
+  c.clock_ns = std::max(c.clock_ns, clock(now_));
+  if (t.real_time()) {
+    c.rt.push_back(t.id, t.rt_priority);
+  } else {
+    use_own_slice(t);
+    t.in_class = c.fair->fork(t, c.clock_ns);
+  }
+  if (observer_ != nullptr) observer_->on_wakeup(now_, c.number, t.id, parent);
+  after_wakeup(c, t);
+}
+
+void machine::after_wakeup(cpu& c, sim_task& t) {
+  bool resched = false;
+  std::uint64_t delay = config_.switch_delay_ns;
+  if (c.current == nullptr) {
+    resched = true;
+    delay = config_.idle_switch_delay_ns;
+  } else if (t.real_time()) {
+    resched = !c.current->real_time() || c.current->rt_priority < t.rt_priority;
+    if (resched && !c.current->real_time()) c.fair->set_need_resched();
+  } else {
+    resched = !c.current->real_time() && c.fair->need_resched();
+    if (!resched) arm_hrtick(c);
+  }
+  if (resched) {
+    c.skip_clock_update = config_.skip_clock_update;
+    request_switch(c, delay);
+  }
+  refresh(c);
+}
+
+void machine::request_switch(cpu& c, std::uint64_t delay_ns) {
+  c.switch_at_ns = std::min(c.switch_at_ns, now_ + delay_ns);
+}
+
+std::uint64_t machine::clock_for_schedule(cpu& c) const {
+  if (c.skip_clock_update) return c.clock_ns;
+  return std::max(c.clock_ns, clock(now_) - config_.switch_clock_lead_ns);
+}
+
+void machine::schedule(cpu& c) {
+  synchronise(c);
+  c.clock_ns = clock_for_schedule(c);
+  c.skip_clock_update = false;
+  c.switch_at_ns = never_ns;
+  sim_task* const previous = c.current;
+  sim_task* const next = choose(c, c.clock_ns);
+  if (next != previous || (previous != nullptr && previous->state != task_state::running)) {
+    if (observer_ != nullptr) {
+      observer_->on_switch(now_, c.number, previous == nullptr ? no_task : previous->id,
+                           previous != nullptr && previous->state == task_state::running,
+                           next == nullptr ? no_task : next->id);
+    }
+    if (previous != nullptr) switch_out(c, *previous);
+    if (next != nullptr) switch_in(c, *next);
+    if (next == nullptr) {
+      c.current = nullptr;
+      c.tick_at_ns = never_ns;
+    }
+    ++c.figures.switches;
+  }
+  arm_work(c);
+  arm_hrtick(c);
+}
+
+machine::sim_task* machine::choose(cpu& c, std::uint64_t clock_ns) {
+  sim_task* const previous = c.current;
+  const bool yields = std::exchange(c.rt_yields, false);
+  if (previous != nullptr && previous->real_time() && previous->state == task_state::running) {
+    if (c.rt.empty() || c.rt.top_priority() < previous->rt_priority ||
+        (!yields && c.rt.top_priority() == previous->rt_priority)) {
+      return previous;
+    }
+    if (yields) {
+      c.rt.push_back(previous->id, previous->rt_priority);
+    } else {
+      c.rt.push_front(previous->id, previous->rt_priority);
+    }
+  }
+  if (!c.rt.empty()) {
+    if (!std::exchange(c.fair_displaced, true)) c.fair->yield_cpu_to_higher_class(clock_ns);
+    return &tasks_[c.rt.pop()];
+  }
+  c.fair_displaced = false;
+  task* const chosen = c.fair->schedule(clock_ns);
+  return chosen == nullptr ? nullptr : static_cast<sim_task*>(chosen);
+}
+
+void machine::switch_out(cpu& c, sim_task& t) {
+  const std::uint64_t ran = now_ - t.switched_in_ns;
+  t.figures.cpu_ns += ran;
+  c.figures.busy_ns += ran;
+  if (t.state != task_state::running) return;
+  t.state = task_state::runnable;
+  t.waiting_since_ns = now_;
+  t.wait_began_by_wakeup = false;
+  t.wait_counts = true;
+  ++t.figures.involuntary;
+}
+
+void machine::switch_in(cpu& c, sim_task& t) {
+  assert(t.state == task_state::runnable);
+  c.current = &t;
+  t.state = task_state::running;
+  t.switched_in_ns = now_;
+  ++t.figures.switches_in;
+  if (t.policy == sched_policy::round_robin && t.round_robin_ticks_left == 0) {
+    t.round_robin_ticks_left =
+        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(round_robin_ns / config_.tick_ns));
+  }
+  if (t.wait_counts) {
+    const std::uint64_t waited = now_ - t.waiting_since_ns;
+    if (waited > t.figures.max_wait_to_ns - t.figures.max_wait_from_ns) {
+      t.figures.max_wait_from_ns = t.waiting_since_ns;
+      t.figures.max_wait_to_ns = now_;
+    }
+    (t.wait_began_by_wakeup ? t.figures.wake_latency : t.figures.preempt_wait).add(waited, now_);
+  }
+  c.synced_ns = now_ + config_.switch_cost_ns;
+  if (c.tick_at_ns == never_ns) c.tick_at_ns = next_tick_after(now_);
+}
+
+}  // namespace vlag
