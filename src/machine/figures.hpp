@@ -58,8 +58,8 @@ class duration_histogram {
 
 struct task_figures {
   std::int32_t pid = 0;
-  std::string name;
   bool in_fair_class = true;
+  std::string name;
   std::uint64_t cpu_ns = 0;
   std::uint64_t switches_in = 0;
   std::uint64_t voluntary = 0;    // blocked or exited

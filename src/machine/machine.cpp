@@ -55,7 +55,6 @@ std::uint32_t machine::add_task(task_setup setup) {
   const auto number = static_cast<std::uint32_t>(tasks_.size());
   sim_task& t = tasks_.emplace_back();
   t.id = number;
-  t.host = &t;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
   t.slice_at_start_ns = setup.slice_ns;
   t.steps = std::move(setup.steps);

@@ -17,8 +17,9 @@
 
 namespace vlag {
 
-// Tasks that may live at once in a vector: what storage is provided for.
+// Tasks and groups that may live at once in a vector: what storage is provided for.
 inline constexpr std::size_t max_vector_tasks = 16384;
+inline constexpr std::size_t max_vector_groups = 256;
 
 class vector_driver {
  public:
@@ -48,8 +49,7 @@ class vector_driver {
 };
 
 struct vector_kind {
-  std::string_view format;       // as the header writes it
-  std::string_view columns_key;  // the header key that names the columns of the table
+  std::string_view format;  // as the header writes it
   // Throws input_error: a header key missing, unknown or out of range.
   std::unique_ptr<vector_driver> (*make)(const json_line& header);
 };
@@ -58,5 +58,6 @@ struct vector_kind {
 
 [[nodiscard]] std::unique_ptr<vector_driver> make_eevdf_driver(const json_line& header);
 [[nodiscard]] std::unique_ptr<vector_driver> make_cfs_driver(const json_line& header);
+[[nodiscard]] std::unique_ptr<vector_driver> make_eevdf_groups_driver(const json_line& header);
 
 }  // namespace vlag

@@ -34,7 +34,7 @@ const vector_kind& kind_of(const json_line& header) {
 class vector_run {
  public:
   vector_run(const json_line& header, const vector_kind& kind)
-      : driver_(kind.make(header)), reader_(driver_->layout(), header, kind.columns_key) {}
+      : driver_(kind.make(header)), reader_(driver_->layout(), header) {}
 
   // The difference after the operation of a line, if any.
   std::optional<difference> step(const json_line& line) {

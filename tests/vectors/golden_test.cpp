@@ -43,10 +43,13 @@ TEST_P(golden, decides_as_recorded) {
 INSTANTIATE_TEST_SUITE_P(eevdf, golden, testing::ValuesIn(vectors_in("eevdf")), test_name);
 INSTANTIATE_TEST_SUITE_P(cfs, golden, testing::ValuesIn(vectors_in("cfs")), test_name);
 
-// None of the 103 vectors can go missing unnoticed.
+INSTANTIATE_TEST_SUITE_P(hierarchy, golden, testing::ValuesIn(vectors_in("hierarchy")), test_name);
+
+// None of the 162 vectors can go missing unnoticed.
 TEST(golden_set, is_complete) {
   EXPECT_EQ(vectors_in("eevdf").size(), 63U);
   EXPECT_EQ(vectors_in("cfs").size(), 40U);
+  EXPECT_EQ(vectors_in("hierarchy").size(), 59U);
 }
 
 }  // namespace

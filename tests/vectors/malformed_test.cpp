@@ -165,6 +165,21 @@ TEST(malformed, sequences_that_break_the_contract) {
   refuses_in("cfs/rand_default_1", schedule + 1, "\"rewake\",\"id\":1", "not waiting");
 }
 
+TEST(malformed, operations_on_groups_without_sense_here) {
+  const std::string name = "hierarchy/rand_bw_1";
+  const std::size_t made = first_operation(name, "mkgroup");
+  refuses_in(name, made + 1, "\"mkgroup\",\"group\":0,\"parent\":0", "exists already");
+  refuses_in(name, made + 1, "\"mkgroup\",\"group\":77,\"parent\":76", "group 76 does not exist");
+  refuses_in(name, made + 1, "\"rmgroup\",\"group\":0", "rmgroup of group 0, which is not empty");
+  refuses_in(name, made + 1, "\"rmgroup\",\"group\":77", "group 77 does not exist");
+  refuses_in(name, made + 1, "\"setweight\",\"group\":77,\"weight\":1", "group 77 does not exist");
+  refuses_in(name, made + 1, "\"setweight\",\"group\":1", "without its argument \"weight\"");
+  refuses_in(name, made + 1, "\"period_timer\",\"group\":1", "group 1, which is not due");
+  refuses_in(name, made + 1, "\"fork\",\"id\":99,\"group\":77", "group 77 does not exist");
+  const std::size_t fork = first_operation(name, "fork");
+  refuses_in(name, fork + 1, "\"move\",\"id\":1,\"group\":77", "group 77 does not exist");
+}
+
 TEST(malformed, states) {
   refuses(without(line("\"tick\""), "\"rb\":[],"), 2, "\"rb\" is missing");
   refuses(without(line("\"tick\""), "\"V\":1000,"), 2, "\"V\" is missing");
