@@ -59,7 +59,8 @@ constexpr std::array<std::string_view, column::count> column_names = {
     "id",       "on_rq",      "is_curr",  "policy",       "weight",
     "vruntime", "exec_start", "sum_exec", "prev_sum_exec"};
 
-constexpr state_layout cfs_layout = {field_names, 0, list_names, "ents", column_names, 0};
+constexpr std::array<table_layout, 1> tables = {{{"ents", "ent_cols", "task", column_names, 0}}};
+constexpr state_layout cfs_layout = {field_names, 0, list_names, tables};
 
 constexpr std::array<operation_info, 14> cfs_operations = {{
     {"fork", operation_code::fork, arg_id, arg_nice | arg_policy | arg_ns},
@@ -152,9 +153,7 @@ class cfs_driver final : public flat_driver<cfs_class, cfs_config> {
   }
 
   void observe_task(const task& t, state& got) const {
-    const std::size_t start = got.cells.size();
-    got.cells.resize(start + column::count);
-    const std::span<cell> row = std::span(got.cells).subspan(start);
+    const std::span<cell> row = got.tables.front().add_row();
     row[column::id] = cell::of(t.id);
     row[column::on_rq] = flag(t.queued);
     row[column::is_curr] = flag(policy_.current() == &t);

@@ -98,7 +98,8 @@ constexpr std::array<std::string_view, column::count> column_names = {
     "id",    "on_rq",        "sched_delayed", "is_curr",      "weight",   "vruntime", "deadline",
     "slice", "custom_slice", "vlag",          "rel_deadline", "eligible", "sum_exec", "protected"};
 
-constexpr state_layout eevdf_layout = {field_names, 1, list_names, "ents", column_names, 1};
+constexpr std::array<table_layout, 1> tables = {{{"ents", "ent_cols", "task", column_names, 1}}};
+constexpr state_layout eevdf_layout = {field_names, 1, list_names, tables};
 
 constexpr std::array<operation_info, 14> eevdf_operations = {{
     {"fork", operation_code::fork, arg_id, arg_nice | arg_slice | arg_policy},
@@ -130,9 +131,8 @@ class eevdf_driver final : public flat_driver<fair_class, eevdf_config> {
 
   void complete_expected(state& expected, const operation& op) const override {
     expected.fields[field::ret].compared = !op.skipped;
-    for (std::size_t r = 0; r < expected.rows(eevdf_layout); ++r) {
-      complete_row(expected.row(eevdf_layout, r));
-    }
+    state_table& tasks = expected.tables.front();
+    for (std::size_t r = 0; r < tasks.rows(); ++r) complete_row(tasks.row(r));
   }
 
   void observe(const operation& op, state& got) override {
@@ -234,9 +234,7 @@ class eevdf_driver final : public flat_driver<fair_class, eevdf_config> {
   }
 
   void observe_task(const task& t, state& got) const {
-    const std::size_t start = got.cells.size();
-    got.cells.resize(start + column::count);
-    const std::span<cell> row = std::span(got.cells).subspan(start);
+    const std::span<cell> row = got.tables.front().add_row();
     const bool running = policy_.current() == &t;
     row[column::id] = cell::of(t.id);
     row[column::on_rq] = flag(t.queued);

@@ -29,7 +29,8 @@ enum class operation_code : std::uint8_t {
   set_slice,  //
   setattr,    // policy, nice (and slice) together
   reweight,   // a weight of no nice level
-  schedule    //
+  schedule,   //
+  of_kind     // known to one kind only, which reads its arguments (the bits are its own)
 };
 
 // Arguments an operation takes, as a set.

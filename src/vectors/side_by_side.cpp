@@ -25,29 +25,28 @@ std::string shown_list(const std::vector<cell>& list) {
 
 using text_row = std::vector<std::string>;
 
-// The table of tasks: a line for a task whose rows match, two for one whose rows differ.
-class task_table {
+// A table: a line for a row that is the same on both sides, two for one that differs.
+class table_text {
  public:
-  explicit task_table(const state_layout& layout) : layout_(layout) {
+  explicit table_text(const table_layout& layout) : layout_(layout) {
     text_row head{""};
     head.insert(head.end(), layout.columns.begin(), layout.columns.end());
     lines_.push_back(std::move(head));
   }
 
-  void add(const state& expected, const state& got) {
+  void add(const state_table& expected, const state_table& got) {
     std::size_t e = 0;
     std::size_t g = 0;
-    while (e < expected.rows(layout_) || g < got.rows(layout_)) {
+    while (e < expected.rows() || g < got.rows()) {
       if (lines_.size() > most_rows) {
-        left_out_ = std::max(expected.rows(layout_) - e, got.rows(layout_) - g);
+        left_out_ = std::max(expected.rows() - e, got.rows() - g);
         return;
       }
-      const bool has_e = e < expected.rows(layout_);
-      const bool has_g = g < got.rows(layout_);
-      const auto er = has_e ? expected.row(layout_, e) : std::span<const cell>{};
-      const auto gr = has_g ? got.row(layout_, g) : std::span<const cell>{};
-      const bool take_e = has_e && (!has_g || er.front().magnitude <= gr.front().magnitude);
-      const bool take_g = has_g && (!has_e || gr.front().magnitude <= er.front().magnitude);
+      const auto er = e < expected.rows() ? expected.row(e) : std::span<const cell>{};
+      const auto gr = g < got.rows() ? got.row(g) : std::span<const cell>{};
+      const int order = er.empty() ? 1 : gr.empty() ? -1 : order_of_rows(layout_, er, gr);
+      const bool take_e = order <= 0;
+      const bool take_g = order >= 0;
       add_rows(take_e ? er : std::span<const cell>{}, take_g ? gr : std::span<const cell>{});
       e += take_e ? 1 : 0;
       g += take_g ? 1 : 0;
@@ -68,7 +67,7 @@ class task_table {
       row.erase(row.find_last_not_of(' ') + 1);
       out += row + "\n";
     }
-    if (left_out_ != 0) out += fmt::format("  and {} more tasks\n", left_out_);
+    if (left_out_ != 0) out += fmt::format("  and {} more {}s\n", left_out_, layout_.row_name);
     return out;
   }
 
@@ -101,7 +100,7 @@ class task_table {
     return line;
   }
 
-  const state_layout& layout_;
+  const table_layout& layout_;
   std::vector<text_row> lines_;
   std::size_t left_out_ = 0;
 };
@@ -137,9 +136,12 @@ std::string side_by_side(const state_layout& layout, const state& expected, cons
     out += fmt::format("{} {:<{}}  {:<{}}  {}\n", l.differs ? '*' : ' ', l.name, name_width,
                        l.expected, expected_width, l.got);
   }
-  task_table tasks(layout);
-  tasks.add(expected, got);
-  return out + tasks.text();
+  for (std::size_t i = 0; i < layout.tables.size(); ++i) {
+    table_text table(layout.tables[i]);
+    table.add(expected.tables[i], got.tables[i]);
+    out += table.text();
+  }
+  return out;
 }
 
 }  // namespace vlag

@@ -10,7 +10,7 @@
 namespace vlag {
 namespace {
 
-constexpr std::uint64_t highest_id = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t highest_id = std::numeric_limits<std::int32_t>::max();
 
 cell read_cell(const json_line& line, const json_node& n, std::string_view what) {
   if (n.kind == json_kind::null) return {};
@@ -56,7 +56,46 @@ std::optional<difference> first_list_difference(const state_layout& layout, cons
   return std::nullopt;
 }
 
+std::optional<difference> first_table_difference(const table_layout& layout,
+                                                 const state_table& expected,
+                                                 const state_table& got) {
+  for (std::size_t r = 0; r < std::max(expected.rows(), got.rows()); ++r) {
+    const auto e = r < expected.rows() ? expected.row(r) : std::span<const cell>{};
+    const auto g = r < got.rows() ? got.row(r) : std::span<const cell>{};
+    const int order = e.empty() ? 1 : g.empty() ? -1 : order_of_rows(layout, e, g);
+    if (order != 0) {
+      const bool missing = order < 0;
+      return difference{fmt::format("{} of {}", layout.name, named_row(layout, missing ? e : g)),
+                        missing ? "a row" : "no row", missing ? "no row" : "a row"};
+    }
+    for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+      if (matches(e[c], g[c])) continue;
+      return difference{fmt::format("{} of {}", layout.columns[c], named_row(layout, e)),
+                        shown(e[c]), shown(g[c])};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+int order_of_rows(const table_layout& table, std::span<const cell> a,
+                  std::span<const cell> b) noexcept {
+  for (std::size_t k = 0; k < table.keys; ++k) {
+    if (a[k].negative != b[k].negative) return a[k].negative ? -1 : 1;
+    if (a[k].magnitude != b[k].magnitude) return a[k].magnitude < b[k].magnitude ? -1 : 1;
+  }
+  return 0;
+}
+
+std::string named_row(const table_layout& table, std::span<const cell> row) {
+  std::string name(table.row_name);
+  for (std::size_t k = 0; k < table.keys; ++k) {
+    name += k == 0 ? " " : fmt::format(" {} ", table.columns[k]);
+    name += shown(row[k]);
+  }
+  return name;
+}
 
 std::string shown(const cell& c) {
   return c.none ? "none" : fmt::format("{}{}", c.negative ? "-" : "", c.magnitude);
@@ -66,42 +105,62 @@ void state::reset(const state_layout& layout) {
   fields.assign(layout.fields.size(), cell{});
   lists.resize(layout.lists.size());
   for (auto& list : lists) list.clear();
-  cells.clear();
-}
-
-state_reader::state_reader(const state_layout& layout, const json_line& header,
-                           std::string_view columns_key)
-    : layout_(layout), seen_(layout.fields.size() + layout.lists.size() + 1) {
-  const json_node& names = header.require(columns_key);
-  header.require_kind(names, columns_key, json_kind::array);
-  const auto known = layout.columns.first(layout.read_columns());
-  header.for_each_child(names, [&](const json_node& n) {
-    const std::string_view name = header.text_value(n, columns_key);
-    const auto at = static_cast<std::size_t>(
-        std::distance(known.begin(), std::find(known.begin(), known.end(), name)));
-    if (at == known.size()) {
-      header.reject(fmt::format("\"{}\" names the unknown column {}: known are {}", columns_key,
-                                in_quotes(name), fmt::join(known, ", ")));
-    }
-    if (std::find(column_of_.begin(), column_of_.end(), at) != column_of_.end()) {
-      header.reject(fmt::format("\"{}\" names {} twice", columns_key, name));
-    }
-    column_of_.push_back(at);
-  });
-  for (std::size_t at = 0; at < known.size(); ++at) {
-    if (std::find(column_of_.begin(), column_of_.end(), at) != column_of_.end()) continue;
-    header.reject(fmt::format("\"{}\" lacks the column {}", columns_key, known[at]));
+  tables.resize(layout.tables.size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    tables[i].width = layout.tables[i].columns.size();
+    tables[i].cells.clear();
   }
 }
 
-std::size_t state_reader::parts() const noexcept {
-  return layout_.fields.size() + layout_.lists.size() + 1;
+state_reader::state_reader(const state_layout& layout, const json_line& header)
+    : layout_(layout),
+      column_of_(layout.tables.size()),
+      seen_(layout.fields.size() + layout.lists.size() + layout.tables.size()) {
+  for (std::size_t which = 0; which < layout.tables.size(); ++which) {
+    const table_layout& table = layout.tables[which];
+    read_columns(header, which, table.columns_key);
+    const auto& found = column_of_[which];
+    for (std::size_t at = 0; at < table.read_columns(); ++at) {
+      if (std::find(found.begin(), found.end(), at) != found.end()) continue;
+      header.reject(
+          fmt::format("\"{}\" lacks the column {}", table.columns_key, table.columns[at]));
+    }
+  }
 }
+
+void state_reader::read_columns(const json_line& header, std::size_t which, std::string_view key) {
+  const table_layout& table = layout_.tables[which];
+  const auto known = table.columns.first(table.read_columns());
+  auto& columns = column_of_[which];
+  const json_node& names = header.require(key);
+  header.require_kind(names, key, json_kind::array);
+  header.for_each_child(names, [&](const json_node& n) {
+    const std::string_view name = header.text_value(n, key);
+    const bool others = name.starts_with('<') && name.ends_with('>') && key == table.columns_key;
+    if (others) {
+      read_columns(header, which, name.substr(1, name.size() - 2));
+      return;
+    }
+    const auto at = static_cast<std::size_t>(
+        std::distance(known.begin(), std::find(known.begin(), known.end(), name)));
+    if (at == known.size()) {
+      header.reject(fmt::format("\"{}\" names the unknown column {}: known are {}", key,
+                                in_quotes(name), fmt::join(known, ", ")));
+    }
+    if (std::find(columns.begin(), columns.end(), at) != columns.end()) {
+      header.reject(fmt::format("\"{}\" names {} twice", key, name));
+    }
+    columns.push_back(at);
+  });
+}
+
+std::size_t state_reader::parts() const noexcept { return seen_.size(); }
 
 std::string_view state_reader::part_name(std::size_t part) const noexcept {
   if (part < layout_.fields.size()) return layout_.fields[part];
   part -= layout_.fields.size();
-  return part < layout_.lists.size() ? layout_.lists[part] : layout_.table;
+  if (part < layout_.lists.size()) return layout_.lists[part];
+  return layout_.tables[part - layout_.lists.size()].name;
 }
 
 void state_reader::begin(state& out) {
@@ -130,7 +189,8 @@ bool state_reader::read_part(const json_line& line, const json_node& n, state& o
   } else if (part - fields < layout_.lists.size()) {
     read_list(line, n, out.lists[part - fields]);
   } else {
-    read_table(line, n, out);
+    const std::size_t which = part - fields - layout_.lists.size();
+    read_table(line, n, which, out.tables[which]);
   }
   return true;
 }
@@ -139,38 +199,48 @@ void state_reader::read_list(const json_line& line, const json_node& n,
                              std::vector<cell>& out) const {
   line.require_kind(n, line.key(n), json_kind::array);
   line.for_each_child(n, [&](const json_node& id) {
-    out.push_back(cell::of(line.unsigned_value(id, line.key(n), 1, highest_id)));
+    out.push_back(
+        cell::of(line.unsigned_value(id, line.key(n), 1, static_cast<std::uint64_t>(highest_id))));
   });
 }
 
-void state_reader::read_table(const json_line& line, const json_node& n, state& out) const {
-  line.require_kind(n, layout_.table, json_kind::array);
-  std::uint64_t last_id = 0;
+void state_reader::read_table(const json_line& line, const json_node& n, std::size_t which,
+                              state_table& out) const {
+  const table_layout& table = layout_.tables[which];
+  line.require_kind(n, table.name, json_kind::array);
+  if (table.keys == 0) {
+    read_row(line, n, which, out);
+    return;
+  }
   line.for_each_child(n, [&](const json_node& row) {
-    line.require_kind(row, layout_.table, json_kind::array);
-    if (row.count != column_of_.size()) {
-      line.reject(fmt::format("a row of \"{}\" has {} values: expected {}", layout_.table,
-                              row.count, column_of_.size()));
-    }
-    const std::size_t start = out.cells.size();
-    out.cells.resize(start + layout_.columns.size());
-    std::size_t position = 0;
-    line.for_each_child(row, [&](const json_node& value) {
-      const std::size_t column = column_of_[position++];
-      const std::string_view name = layout_.columns[column];
-      if (column == 0) static_cast<void>(line.unsigned_value(value, name, 1, highest_id));
-      out.cells[start + column] = read_cell(line, value, name);
-    });
-    for (std::size_t c = layout_.read_columns(); c < layout_.columns.size(); ++c) {
-      out.cells[start + c].compared = false;
-    }
-    const std::uint64_t id = out.cells[start].magnitude;
-    if (id <= last_id) {
-      line.reject(fmt::format("the rows of \"{}\" are out of order: {} follows {}", layout_.table,
-                              id, last_id));
-    }
-    last_id = id;
+    read_row(line, row, which, out);
+    const std::size_t last = out.rows() - 1;
+    if (last == 0 || order_of_rows(table, out.row(last - 1), out.row(last)) < 0) return;
+    line.reject(fmt::format("the rows of \"{}\" are out of order: {} follows {}", table.name,
+                            named_row(table, out.row(last)), named_row(table, out.row(last - 1))));
   });
+}
+
+void state_reader::read_row(const json_line& line, const json_node& n, std::size_t which,
+                            state_table& out) const {
+  const table_layout& table = layout_.tables[which];
+  const auto& column_of = column_of_[which];
+  line.require_kind(n, table.name, json_kind::array);
+  if (n.count != column_of.size()) {
+    line.reject(fmt::format("a row of \"{}\" has {} values: expected {}", table.name, n.count,
+                            column_of.size()));
+  }
+  const std::span<cell> row = out.add_row();
+  std::size_t position = 0;
+  line.for_each_child(n, [&](const json_node& value) {
+    const std::size_t column = column_of[position++];
+    const std::string_view name = table.columns[column];
+    if (column < table.keys) {
+      static_cast<void>(line.signed_value(value, name, table.lowest_key, highest_id));
+    }
+    row[column] = read_cell(line, value, name);
+  });
+  for (cell& derived : row.subspan(table.read_columns())) derived.compared = false;
 }
 
 void state_reader::finish(const json_line& line) const {
@@ -184,23 +254,9 @@ std::optional<difference> first_difference(const state_layout& layout, const sta
                                            const state& got) {
   if (auto found = first_field_difference(layout, expected, got)) return found;
   if (auto found = first_list_difference(layout, expected, got)) return found;
-  const std::size_t rows = std::max(expected.rows(layout), got.rows(layout));
-  for (std::size_t r = 0; r < rows; ++r) {
-    const std::uint64_t no_row = std::numeric_limits<std::uint64_t>::max();
-    const auto e = r < expected.rows(layout) ? expected.row(layout, r) : std::span<const cell>{};
-    const auto g = r < got.rows(layout) ? got.row(layout, r) : std::span<const cell>{};
-    const std::uint64_t e_id = e.empty() ? no_row : e.front().magnitude;
-    const std::uint64_t g_id = g.empty() ? no_row : g.front().magnitude;
-    if (e_id != g_id) {
-      const bool missing = e_id < g_id;
-      return difference{fmt::format("{} of task {}", layout.table, missing ? e_id : g_id),
-                        missing ? "a row" : "no row", missing ? "no row" : "a row"};
-    }
-    for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-      if (matches(e[c], g[c])) continue;
-      return difference{fmt::format("{} of task {}", layout.columns[c], e_id), shown(e[c]),
-                        shown(g[c])};
-    }
+  for (std::size_t i = 0; i < layout.tables.size(); ++i) {
+    const table_layout& table = layout.tables[i];
+    if (auto found = first_table_difference(table, expected.tables[i], got.tables[i])) return found;
   }
   return std::nullopt;
 }

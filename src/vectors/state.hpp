@@ -3,9 +3,9 @@
 // What a vector says after each operation, and what our policy says: the same shape for both, so
 // that comparing and printing know nothing of a policy.
 //
-// A state has scalar fields of the queue, lists of task ids, and one table with a row per living
-// task, in ascending order of id. A kind of vectors names them in a state_layout. Names that only
-// we derive (none is in the file) stand last among the fields and among the columns.
+// A state has scalar fields, lists of task ids, and tables (one with a row per living task, say). A
+// kind of vectors names them in a state_layout. Names that only we derive (none is in the file)
+// stand last among the fields and among the columns.
 #pragma once
 
 #include "vectors/json_line.hpp"
@@ -50,44 +50,71 @@ struct cell {
   return expected.magnitude == got.magnitude && expected.negative == got.negative;
 }
 
+// A row is named by its first columns, its keys, and rows are in the order of their keys: negative
+// ones first, by magnitude (groups are written as minus their id), then the others.
+struct table_layout {
+  std::string_view name;         // as the line writes it
+  std::string_view columns_key;  // the header key that names the columns
+  std::string_view row_name;     // what a row is about: "task"
+  std::span<const std::string_view> columns;
+  std::size_t derived_columns = 0;
+  std::size_t keys = 1;  // 0: there is one row, and it is written without brackets of its own
+  std::int64_t lowest_key = 1;
+
+  [[nodiscard]] std::size_t read_columns() const noexcept {
+    return columns.size() - derived_columns;
+  }
+};
+
 struct state_layout {
   std::span<const std::string_view> fields;
   std::size_t derived_fields = 0;
   std::span<const std::string_view> lists;
-  std::string_view table;
-  std::span<const std::string_view> columns;  // the first is the task id
-  std::size_t derived_columns = 0;
+  std::span<const table_layout> tables;
 
   [[nodiscard]] std::size_t read_fields() const noexcept { return fields.size() - derived_fields; }
-  [[nodiscard]] std::size_t read_columns() const noexcept {
-    return columns.size() - derived_columns;
+};
+
+struct state_table {
+  std::size_t width = 0;    // columns
+  std::vector<cell> cells;  // row after row
+
+  [[nodiscard]] std::size_t rows() const noexcept { return cells.size() / width; }
+  [[nodiscard]] std::span<const cell> row(std::size_t index) const {
+    return std::span(cells).subspan(index * width, width);
+  }
+  [[nodiscard]] std::span<cell> row(std::size_t index) {
+    return std::span(cells).subspan(index * width, width);
+  }
+  // A new last row, every cell "none" and compared.
+  [[nodiscard]] std::span<cell> add_row() {
+    cells.resize(cells.size() + width);
+    return row(rows() - 1);
   }
 };
 
 struct state {
   std::vector<cell> fields;
   std::vector<std::vector<cell>> lists;
-  std::vector<cell> cells;  // the table, row after row
+  std::vector<state_table> tables;
 
   // Empties it: no list entry, no row, every field "none" and compared.
   void reset(const state_layout& layout);
-  [[nodiscard]] std::size_t rows(const state_layout& layout) const noexcept {
-    return cells.size() / layout.columns.size();
-  }
-  [[nodiscard]] std::span<const cell> row(const state_layout& layout, std::size_t index) const {
-    return std::span(cells).subspan(index * layout.columns.size(), layout.columns.size());
-  }
-  [[nodiscard]] std::span<cell> row(const state_layout& layout, std::size_t index) {
-    return std::span(cells).subspan(index * layout.columns.size(), layout.columns.size());
-  }
 };
+
+// Rows by their keys: below 0, 0 or above 0 as a stands before, beside or behind b.
+[[nodiscard]] int order_of_rows(const table_layout& table, std::span<const cell> a,
+                                std::span<const cell> b) noexcept;
+// "task 3", "group 1 cpu 0".
+[[nodiscard]] std::string named_row(const table_layout& table, std::span<const cell> row);
 
 // Reads the state part of vector lines.
 class state_reader {
  public:
-  // header_columns: the array of the header that names the columns of the table.
+  // The header names the columns of each table; "<other>" among them stands for the names under the
+  // header's key "other".
   // Throws input_error: a column that the layout does not have, or lacks, or that is there twice.
-  state_reader(const state_layout& layout, const json_line& header, std::string_view columns_key);
+  state_reader(const state_layout& layout, const json_line& header);
 
   // Fills the state from a line. Derived cells are left "none" and not compared. Keys that are not
   // part of a state are offered to other_key(key), which answers whether they belong to the line.
@@ -107,14 +134,19 @@ class state_reader {
   void begin(state& out);
   bool read_part(const json_line& line, const json_node& n, state& out);
   void read_list(const json_line& line, const json_node& n, std::vector<cell>& out) const;
-  void read_table(const json_line& line, const json_node& n, state& out) const;
+  void read_table(const json_line& line, const json_node& n, std::size_t which,
+                  state_table& out) const;
+  void read_row(const json_line& line, const json_node& n, std::size_t which,
+                state_table& out) const;
+  void read_columns(const json_line& header, std::size_t which, std::string_view key);
   void finish(const json_line& line) const;
   [[nodiscard]] std::string_view part_name(std::size_t part) const noexcept;
   [[nodiscard]] std::size_t parts() const noexcept;
 
   const state_layout& layout_;
-  std::vector<std::size_t> column_of_;  // position in a row of the file -> column of the layout
-  std::vector<bool> seen_;              // by part: fields, lists, table
+  // By table: position in a row of the file -> column of the layout.
+  std::vector<std::vector<std::size_t>> column_of_;
+  std::vector<bool> seen_;  // by part: fields, lists, tables
   std::size_t last_part_ = 0;
 };
 

@@ -176,7 +176,7 @@ TEST(malformed, states) {
           "a row of \"ents\" has 2 values: expected 13");
   const std::string row = ",0,0,0,1,0,0,0,0,0,0,0,0]";
   refuses(without(line("\"tick\""), "\"ents\":[]", "\"ents\":[[2" + row + ",[1" + row + "]"), 2,
-          "out of order: 1 follows 2");
+          "out of order: task 1 follows task 2");
   refuses(without(line("\"tick\""), "\"ents\":[]", "\"ents\":[[-2" + row + "]"), 2, "\"id\" is -2");
   refuses(line("\"tick\",\"protected\":1"), 2, "unknown key \"protected\"");
   refuses(line("\"tick\",\"anomalies\":1"), 2, "unknown key \"anomalies\"");
