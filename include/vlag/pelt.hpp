@@ -9,10 +9,11 @@
 //
 //   u_0 + u_1 y + u_2 y^2 + ...,   y^32 = 1/2:
 //
-// what happened 32 periods (33.6 ms) ago counts half. The series for "always active" comes, rounded
-// down step by step, to load_average_max = 47742. While a period is under way its first part counts
-// in full, so the most that a sum can reach is load_average_min + period_contrib, which is what a
-// sum is divided by to give an average.
+// what happened 32 periods (33.6 ms) ago counts half. Always active comes, with every step rounded
+// down, to load_average_max = 47742. While a period is under way its first part counts in full, so
+// the most that a sum can reach is load_average_min + period_contrib, which is what a sum is
+// divided by to give an average. (The scaled sums below lose less by rounding and may come closer
+// to the true limit, 47788.4 * 1024: an average may be a thousandth too large.)
 //
 // Three such sums are kept side by side. load counts while runnable, once (the weight comes in when
 // the average is taken) or, for a queue, times the weight queued. runnable counts how many are
@@ -24,8 +25,9 @@
 // Sums change with every update of at least 1024 ns, averages only when a period ends. Every step
 // rounds down, so many small steps decay more than one large one. Sums and products wrap as written
 // here: util_sum is 32 bits wide and sums are cut to 32 bits where something is taken out
-// (pelt_queue.hpp). Nothing wraps as long as the weights queued stay below 2^32 / 47742, one task
-// of nice -20; beyond, the results are the reference's.
+// (pelt_queue.hpp). Nothing is lost by that as long as the small weights of a queue add up to less
+// than 2^32 / 47789 = 89873, a little more than one task of nice -20; beyond, the results are the
+// reference's.
 //
 // Source: load tracking of Linux 6.12 (6.12.117). Not thread safe. Allocates nothing; integers
 // only.
@@ -65,12 +67,12 @@ struct load_average {
 
 static_assert(sizeof(load_average) == 64);
 
-// value after n periods without activity: value * y^n, rounded down twice; 0 for n > 2016. O(1), a
-// multiplication. A multiple of 32 periods still takes one off what halving would leave.
-[[nodiscard]] std::uint64_t decayed(std::uint64_t value, std::uint64_t periods) noexcept;
+// value after n periods without load_activity: value * y^n, rounded down twice; 0 for n > 2016.
+// O(1), a multiplication. A multiple of 32 periods still takes one off what halving would leave.
+[[nodiscard]] std::uint64_t decayed_sum(std::uint64_t value, std::uint64_t periods) noexcept;
 
 // What was active since the last update. runnable and running count nothing while load is 0.
-struct activity {
+struct load_activity {
   std::uint64_t load = 0;
   std::uint64_t runnable = 0;
   bool running = false;
@@ -78,7 +80,7 @@ struct activity {
 
 // Brings the sums up to now. True: a period ended (their count, cut to 32 bits, is not 0), so the
 // averages are due. A clock that went backwards only moves the time stamp. O(1).
-bool accumulate(load_average& a, std::uint64_t now_ns, const activity& since) noexcept;
+bool accumulate_load(load_average& a, std::uint64_t now_ns, const load_activity& since) noexcept;
 
 // Takes the averages from the sums; small_weight scales load_avg.
 void take_averages(load_average& a, std::uint64_t small_weight) noexcept;

@@ -17,20 +17,23 @@
 //   makes an entity the running one    update_load(set) while it is queued
 //   a task becomes delayed, or not     update_load(delay), at the task's level only
 //
-// and beside that, for the task: add_estimate() first in an enqueue; in a dequeue or when it
-// becomes delayed remove_estimate() and, going to sleep, sample_estimate(), all before the walk.
-// Account of CPU time (run, clock reads) touches no average.
+// and beside that, for the task: add_estimate() first in an enqueue; in a dequeue, or when it
+// becomes delayed, remove_estimate() and, if it goes to sleep, sample_estimate(), all before the
+// walk. A delayed task does not count in the estimate, so these are left out when one completes its
+// dequeue or is moved. Accounting of CPU time touches no average.
 //
-// A queue has the load of its entities inside: attach() puts an entity's averages into its queue's,
-// detach() takes them out. An entity that moves while it sleeps leaves its part behind: leave()
-// notes it and the queue's next update removes it, for the CPU that it left may be another's.
+// A queue has the load of its entities inside: attach_load() puts an entity's averages into its
+// queue's, detach_load() takes them out. A task that goes elsewhere while it sleeps leaves its part
+// behind: leave_load() notes it and the queue's next update removes it, for the CPU that it left
+// may be another's.
 //
-// A group entity does not average its own history of util and runnable but copies its queue's, and
-// load in proportion to its weight. Joining and leaving are therefore passed up one level at each
-// update_load() on the way.
+// A group's entity does not average its own history of util and runnable but copies its queue's,
+// and its load follows from its weight and the time that its queue had something to run. What joins
+// and leaves a queue is therefore noted there and passed up one level by each update_load() on the
+// way to the root.
 //
-// Entities that were not attached for good (last_update_ns = 0) are attached at their next enqueue.
-// So must every clock be above 1024 ns, or they are attached again and again.
+// An entity whose last_update_ns is 0 is not attached, and is attached at its next enqueue. On a
+// clock below 1024 ns that is each time, so start clocks above.
 //
 // Source: load tracking of Linux 6.12 (6.12.117), several CPUs. Not thread safe. Allocates nothing.
 // Every function is O(1).
@@ -95,8 +98,8 @@ struct level_now {
   std::optional<queue_now> own;  // group: its queue on this CPU
 };
 
-// A new task, or a new group's entity, before anything else. A task's load is assumed to be full.
-// Requires: nothing of it was ever attached.
+// A new task, before anything else: its load is assumed to be full. A new group's entity starts
+// with nothing, as it is made, at the weight of nice 0 until its first enqueue.
 void start_task_load(entity_load& e, std::uint64_t full_weight) noexcept;
 
 // First wake-up of a task, before its enqueue: assumes a utilisation of up to half of what its own
@@ -119,18 +122,17 @@ void update_load(const level_now& level, load_moment moment) noexcept;
 
 // A queue alone, such as that of an idle CPU: removes what was left behind, brings it up to now,
 // tells the group. True: the averages changed.
-bool decay_queue(const queue_now& queue) noexcept;
+bool decay_queue_load(const queue_now& queue) noexcept;
 
 // Puts an entity into its queue's averages, or takes it out, in a change of group.
-// Requires: update_load(put) was called, with last_update_ns = 0 for attach(), and not 0 for
-// detach(). Afterwards update_load(passing) is due at the levels above, without the refreshed
-// runnable: update_load(set).
-void attach(const level_now& level) noexcept;
-void detach(const level_now& level) noexcept;
+// Requires: update_load(put) was called, with last_update_ns = 0 for attach_load(), and not 0 for
+// detach_load(). Afterwards update_load(set) is due at the levels above.
+void attach_load(const level_now& level) noexcept;
+void detach_load(const level_now& level) noexcept;
 
 // A sleeping task goes to another CPU or ends. Afterwards it is not attached.
 // Requires: not queued.
-void leave(const level_now& level) noexcept;
+void leave_load(const level_now& level) noexcept;
 
 // The entity's weight changes from level.full_weight, without bringing anything up to now.
 // The owner adjusts queue.full_load.

@@ -29,9 +29,9 @@ constexpr std::uint32_t low_32(std::uint64_t value) noexcept {
 // The rest of the period in which the last update was, the whole periods since, the present one.
 std::uint32_t contribution(std::uint64_t periods, std::uint32_t before,
                            std::uint64_t present) noexcept {
-  const std::uint64_t first = decayed(units_of_period - before, periods);
+  const std::uint64_t first = decayed_sum(units_of_period - before, periods);
   const std::uint64_t whole =
-      load_average_max - decayed(load_average_max, periods) - units_of_period;
+      load_average_max - decayed_sum(load_average_max, periods) - units_of_period;
   return low_32(first + whole + present);
 }
 
@@ -41,14 +41,14 @@ constexpr std::uint64_t scaled(std::uint64_t value, std::uint32_t scale) noexcep
 
 }  // namespace
 
-std::uint64_t decayed(std::uint64_t value, std::uint64_t periods) noexcept {
+std::uint64_t decayed_sum(std::uint64_t value, std::uint64_t periods) noexcept {
   if (periods > forgotten_after) return 0;
   value >>= periods / half_life;
   __extension__ using wide = unsigned __int128;
   return static_cast<std::uint64_t>((wide{value} * decay_inverses[periods % half_life]) >> 32);
 }
 
-bool accumulate(load_average& a, std::uint64_t now_ns, const activity& since) noexcept {
+bool accumulate_load(load_average& a, std::uint64_t now_ns, const load_activity& since) noexcept {
   const std::uint64_t delta_ns = now_ns - a.last_update_ns;
   if (static_cast<std::int64_t>(delta_ns) < 0) {
     a.last_update_ns = now_ns;
@@ -62,9 +62,9 @@ bool accumulate(load_average& a, std::uint64_t now_ns, const activity& since) no
   units += a.period_contrib;
   const std::uint64_t periods = units / units_of_period;
   if (periods > 0) {
-    a.load_sum = decayed(a.load_sum, periods);
-    a.runnable_sum = decayed(a.runnable_sum, periods);
-    a.util_sum = low_32(decayed(a.util_sum, periods));
+    a.load_sum = decayed_sum(a.load_sum, periods);
+    a.runnable_sum = decayed_sum(a.runnable_sum, periods);
+    a.util_sum = low_32(decayed_sum(a.util_sum, periods));
     units %= units_of_period;
     active = contribution(periods, a.period_contrib, units);
   }
@@ -87,7 +87,7 @@ void take_averages(load_average& a, std::uint64_t small_weight) noexcept {
 bool update_entity_average(load_average& a, std::uint64_t now_ns, std::uint64_t full_weight,
                            const entity_activity& since) noexcept {
   const std::uint64_t load = since.queued ? 1 : 0;
-  if (!accumulate(a, now_ns, {load, since.runnable, since.running})) return false;
+  if (!accumulate_load(a, now_ns, {load, since.runnable, since.running})) return false;
   take_averages(a, small_weight(full_weight));
   a.util_est &= ~estimate_unchanged;
   return true;
@@ -95,28 +95,28 @@ bool update_entity_average(load_average& a, std::uint64_t now_ns, std::uint64_t 
 
 bool update_blocked_average(load_average& a, std::uint64_t now_ns,
                             std::uint64_t full_weight) noexcept {
-  if (!accumulate(a, now_ns, {})) return false;
+  if (!accumulate_load(a, now_ns, {})) return false;
   take_averages(a, small_weight(full_weight));
   return true;
 }
 
 bool update_queue_average(load_average& a, std::uint64_t now_ns, std::uint64_t full_load,
                           std::uint64_t runnable, bool running) noexcept {
-  if (!accumulate(a, now_ns, {small_weight(full_load), runnable, running})) return false;
+  if (!accumulate_load(a, now_ns, {small_weight(full_load), runnable, running})) return false;
   take_averages(a, 1);
   return true;
 }
 
 bool update_class_average(load_average& a, std::uint64_t now_ns, bool running) noexcept {
   const std::uint64_t load = running ? 1 : 0;
-  if (!accumulate(a, now_ns, {load, load, running})) return false;
+  if (!accumulate_load(a, now_ns, {load, load, running})) return false;
   take_averages(a, 1);
   return true;
 }
 
 bool update_pressure_average(load_average& a, std::uint64_t clock_task_ns,
                              std::uint64_t capacity) noexcept {
-  if (!accumulate(a, clock_task_ns, {capacity, capacity, capacity != 0})) return false;
+  if (!accumulate_load(a, clock_task_ns, {capacity, capacity, capacity != 0})) return false;
   take_averages(a, 1);
   return true;
 }
@@ -124,8 +124,8 @@ bool update_pressure_average(load_average& a, std::uint64_t clock_task_ns,
 unsigned update_interrupt_average(load_average& a, std::uint64_t now_ns, std::uint64_t running_ns,
                                   const load_clock& scale) noexcept {
   const std::uint64_t work_ns = scaled(scaled(running_ns, scale.frequency()), scale.capacity());
-  unsigned ended = accumulate(a, now_ns - work_ns, {}) ? 1 : 0;
-  ended += accumulate(a, now_ns, {1, 1, true}) ? 1 : 0;
+  unsigned ended = accumulate_load(a, now_ns - work_ns, {}) ? 1 : 0;
+  ended += accumulate_load(a, now_ns, {1, 1, true}) ? 1 : 0;
   if (ended != 0) take_averages(a, 1);
   return ended;
 }

@@ -142,7 +142,7 @@ void propagate_load(const level_now& level, const queue_now& own) noexcept {
   const std::uint64_t sum = weight * runtime;
   const std::uint64_t average = sum / divider;
   const auto change_of_avg = static_cast<std::int64_t>(average - entity.load_avg);
-  if (change_of_avg == 0) return;
+  if (change_of_avg == 0) return;  // load_sum stays as it was, as in the reference
   const auto change_of_sum = static_cast<std::int64_t>(sum - weight * entity.load_sum);
   entity.load_sum = runtime;
   entity.load_avg = average;
@@ -171,6 +171,20 @@ void update_entity(const level_now& level) noexcept {
   }
   update_entity_average(level.entity->average, level.queue.clock->now_ns(), level.full_weight,
                         since);
+}
+
+void take_out(const level_now& level) noexcept {
+  const load_average& entity = level.entity->average;
+  load_average& queue = level.queue.load->average;
+  take_load(queue, entity, small_weight_of(level));
+  take(queue.util_avg, entity.util_avg);
+  take(queue.util_sum, entity.util_sum);
+  keep_floor(queue.util_sum, queue.util_avg);
+  take(queue.runnable_avg, entity.runnable_avg);
+  take(queue.runnable_sum, entity.runnable_sum);
+  keep_floor(queue.runnable_sum, queue.runnable_avg);
+  propagate(*level.queue.load, -static_cast<std::int64_t>(entity.load_sum));
+  share_load(level.queue);
 }
 
 constexpr bool is_shared(load_moment moment) noexcept {
@@ -209,22 +223,23 @@ void update_load(const level_now& level, load_moment moment) noexcept {
   changed |= propagate_up(level);
   // Read again: an entity that a clock just brought to 0 is not attached either.
   if (level.entity->average.last_update_ns == 0 && moment == load_moment::enqueue) {
-    attach(level);
+    attach_load(level);
   } else if (moment == load_moment::dequeue_to_migrate) {
-    detach(level);
+    take_out(level);
   } else if (changed && is_shared(moment)) {
     share_load(level.queue);
   }
   if (level.own && counts_runnable(moment)) level.entity->runnable_weight = level.own->runnable;
 }
 
-bool decay_queue(const queue_now& queue) noexcept {
+bool decay_queue_load(const queue_now& queue) noexcept {
   const bool changed = update_queue(queue);
   share_load(queue);
   return changed;
 }
 
-void attach(const level_now& level) noexcept {
+void attach_load(const level_now& level) noexcept {
+  assert(level.entity->average.last_update_ns == 0);
   load_average& entity = level.entity->average;
   load_average& queue = level.queue.load->average;
   const std::uint64_t weight = small_weight_of(level);
@@ -244,21 +259,12 @@ void attach(const level_now& level) noexcept {
   share_load(level.queue);
 }
 
-void detach(const level_now& level) noexcept {
-  const load_average& entity = level.entity->average;
-  load_average& queue = level.queue.load->average;
-  take_load(queue, entity, small_weight_of(level));
-  take(queue.util_avg, entity.util_avg);
-  take(queue.util_sum, entity.util_sum);
-  keep_floor(queue.util_sum, queue.util_avg);
-  take(queue.runnable_avg, entity.runnable_avg);
-  take(queue.runnable_sum, entity.runnable_sum);
-  keep_floor(queue.runnable_sum, queue.runnable_avg);
-  propagate(*level.queue.load, -static_cast<std::int64_t>(entity.load_sum));
-  share_load(level.queue);
+void detach_load(const level_now& level) noexcept {
+  assert(level.entity->average.last_update_ns != 0);
+  take_out(level);
 }
 
-void leave(const level_now& level) noexcept {
+void leave_load(const level_now& level) noexcept {
   assert(!level.queued);
   load_average& entity = level.entity->average;
   queue_load& queue = *level.queue.load;

@@ -131,7 +131,7 @@ class pelt_driver final : public vector_driver {
 
   void apply_single(const operation& op, const pelt_arguments& args, const json_line& line) {
     if (code_of(op) == code::u_decay) {
-      result_ = decayed(args.get(arg::val), args.get(arg::n));
+      result_ = decayed_sum(args.get(arg::val), args.get(arg::n));
       return;
     }
     load_average& a = single(op, args, line);

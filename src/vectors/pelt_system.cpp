@@ -79,7 +79,7 @@ void pelt_system::make_group(std::uint32_t id, std::uint32_t parent, std::uint64
     q.group = &g.load;
     q.owner = &e;
     update_load(now(e), load_moment::put);
-    attach(now(e));
+    attach_load(now(e));
   }
 }
 
@@ -104,7 +104,7 @@ void pelt_system::start(std::uint32_t id, std::size_t cpu_index, std::uint64_t f
 }
 
 void pelt_system::enqueue(task& t) noexcept {
-  add_estimate(root_average(t), t.load.average);
+  if (!t.delayed) add_estimate(root_average(t), t.load.average);
   entity* e = &t;
   for (; e != nullptr && !e->queued; e = e->on->owner) {
     step(*e, load_moment::enqueue);
@@ -136,7 +136,7 @@ void pelt_system::depart(task& t, load_moment moment) noexcept {
 }
 
 void pelt_system::dequeue(task& t, bool to_sleep) noexcept {
-  remove_estimate(root_average(t), t.load.average);
+  if (!t.delayed) remove_estimate(root_average(t), t.load.average);
   if (to_sleep) sample_estimate(t.load.average, cpus_[t.on->cpu].clock.capacity());
   depart(t, load_moment::dequeue);
 }
@@ -196,7 +196,7 @@ void pelt_system::tick(std::size_t index) noexcept {
 
 bool pelt_system::decay(std::size_t index, std::uint32_t group_id) noexcept {
   queue& q = groups_.at(group_id).queues[index];
-  const bool changed = decay_queue(now(q));
+  const bool changed = decay_queue_load(now(q));
   if (q.owner != nullptr) update_load(now(*q.owner), load_moment::set);
   return changed;
 }
@@ -204,11 +204,11 @@ bool pelt_system::decay(std::size_t index, std::uint32_t group_id) noexcept {
 void pelt_system::migrate(task& t, std::size_t index) noexcept {
   const bool queued = t.queued;
   if (queued) {
-    remove_estimate(root_average(t), t.load.average);
+    if (!t.delayed) remove_estimate(root_average(t), t.load.average);
     depart(t, load_moment::dequeue_to_migrate);
     t.load.average.last_update_ns = 0;
   } else {
-    leave(now(t));
+    leave_load(now(t));
   }
   t.on = &groups_.at(t.group_id).queues[index];
   if (queued) enqueue(t);
@@ -223,7 +223,7 @@ void pelt_system::pass_up(const entity& e) noexcept {
 void pelt_system::leave_group(task& t) noexcept {
   if (t.load.average.last_update_ns == 0) return;
   update_load(now(t), load_moment::put);
-  detach(now(t));
+  detach_load(now(t));
   pass_up(t);
 }
 
@@ -232,7 +232,7 @@ void pelt_system::enter_group(task& t, std::uint32_t group_id) noexcept {
   t.group_id = group_id;
   t.on = &groups_.at(group_id).queues[t.on->cpu];
   update_load(now(t), load_moment::put);
-  attach(now(t));
+  attach_load(now(t));
   pass_up(t);
 }
 
@@ -252,7 +252,7 @@ void pelt_system::reweight(task& t, std::uint64_t full_weight) noexcept {
 }
 
 void pelt_system::exit(task& t) {
-  leave(now(t));
+  leave_load(now(t));
   tasks_.erase(t.id);
 }
 
