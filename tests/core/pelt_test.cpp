@@ -63,7 +63,7 @@ TEST(pelt, waiting_counts_for_runnable_and_load_but_not_for_util) {
 // Runs p of every q: after the run util is 1024 (1 - y^p) / (1 - y^q), and y^(q-p) of it when it
 // runs again.
 TEST(pelt, a_periodic_task_settles_at_the_analytical_utilisation) {
-  for (const std::uint64_t q : {3, 8, 16, 33, 100, 250}) {
+  for (const std::uint64_t q : {3U, 8U, 16U, 33U, 100U, 250U}) {
     for (std::uint64_t p = 1; p < q; p += 1 + q / 9) {
       one_task t;
       for (std::uint64_t done = 0; done < 1'500; done += q) {
