@@ -90,8 +90,8 @@ struct queue_now {
 // An entity and the queues that it stands between, at the moment of a call.
 struct level_now {
   entity_load* entity;
-  std::uint64_t full_weight = 0;
-  bool queued = false;  // delayed counts as queued
+  std::uint64_t full_weight;  // not 0
+  bool queued = false;        // delayed counts as queued
   bool delayed = false;
   bool running = false;          // the running entity of its queue
   queue_now queue;               // on which it is, was or will be

@@ -239,7 +239,7 @@ bool decay_queue_load(const queue_now& queue) noexcept {
 }
 
 void attach_load(const level_now& level) noexcept {
-  assert(level.entity->average.last_update_ns == 0);
+  assert(level.entity->average.last_update_ns == 0 && level.full_weight != 0);
   load_average& entity = level.entity->average;
   load_average& queue = level.queue.load->average;
   const std::uint64_t weight = small_weight_of(level);
@@ -249,6 +249,7 @@ void attach_load(const level_now& level) noexcept {
   entity.util_sum = low_32(entity.util_avg * divider);
   entity.runnable_sum = entity.runnable_avg * divider;
   const std::uint64_t load = entity.load_avg * divider;
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no entity has the weight 0.
   entity.load_sum = weight < load ? load / weight : 1;
   add_load(queue, entity, weight);
   queue.util_avg += entity.util_avg;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t any_u64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t any_u32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t highest_group = max_vector_id;
 constexpr std::uint64_t most_shares = std::uint64_t{1} << 18;
 
 struct argument_info {
@@ -24,8 +23,8 @@ struct argument_info {
 constexpr std::array<argument_info, static_cast<std::size_t>(pelt_argument::count)> arguments = {{
     {"id", 1, max_vector_id},
     {"cpu", 0, pelt_system::cpu_count - 1},
-    {"group", 0, highest_group},
-    {"parent", 0, highest_group},
+    {"group", 0, max_vector_id},
+    {"parent", 0, max_vector_id},
     {"shares", 2, most_shares},
     {"weight", 2, any_u32},
     {"weight", 0, any_u64},

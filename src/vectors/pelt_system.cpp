@@ -86,8 +86,8 @@ void pelt_system::make_group(std::uint32_t id, std::uint32_t parent, std::uint64
 void pelt_system::set_shares(std::uint32_t id, std::uint64_t full_shares) noexcept {
   group& g = groups_.at(id);
   g.shares = full_shares;
-  for (entity& leaf : g.entities) {
-    for (entity* e = &leaf; e != nullptr; e = e->on->owner) step(*e, load_moment::tick);
+  for (std::size_t c = 0; c < cpu_count; ++c) {
+    for (entity* e = &g.entities[c]; e != nullptr; e = e->on->owner) step(*e, load_moment::tick);
   }
 }
 

@@ -170,6 +170,17 @@ TEST(load_clock, a_cpu_without_idle_time_does_not_catch_up) {
   EXPECT_EQ(clock.now_ns(), now + 3 * ms);
 }
 
+TEST(load_clock, no_idle_time_is_a_utilisation_of_all_but_one) {
+  constexpr std::uint32_t least = 46'718 * 1'024 - 47'742;
+  for (const std::uint32_t below : {1U, 0U}) {
+    load_clock clock(start);
+    clock.set_scale(1024, 512);
+    clock.advance_busy(100 * ms);
+    clock.go_idle(least - below);
+    EXPECT_EQ(clock.lost_idle_ns(), below == 0 ? 50 * ms : 0);
+  }
+}
+
 // The same work at half the speed takes twice the time and counts the same.
 TEST(load_clock, utilisation_does_not_depend_on_the_frequency) {
   std::uint64_t util[2] = {};
@@ -242,6 +253,32 @@ TEST(estimate, the_sum_of_a_cpu_is_that_of_its_tasks) {
   b.util_est = 900;
   remove_estimate(root, b);
   EXPECT_EQ(root.util_est, 0U);
+}
+
+// What the others of its queue use for a weight like its own, but at most half of what is left.
+TEST(new_task, is_estimated_from_its_queue) {
+  const load_clock clock(start);
+  queue_load queue;
+  entity_load entity;
+  const level_now level{.entity = &entity,
+                        .full_weight = nice_0_weight,
+                        .queue = {.load = &queue, .group = nullptr, .clock = &clock},
+                        .own = {}};
+  const auto estimated = [&](std::uint64_t util_avg, std::uint64_t load_avg) {
+    queue.average.util_avg = util_avg;
+    queue.average.load_avg = load_avg;
+    start_task_load(entity, nice_0_weight);
+    estimate_new_task(level);
+    EXPECT_EQ(entity.average.runnable_avg, entity.average.util_avg);
+    EXPECT_EQ(entity.average.load_avg, 1024U);
+    return entity.average.util_avg;
+  };
+  EXPECT_EQ(estimated(0, 0), 512U);
+  EXPECT_EQ(estimated(100, 999), 102U);  // 100 * 1024 / (999 + 1)
+  EXPECT_EQ(estimated(100, 1'023), 100U);
+  EXPECT_EQ(estimated(824, 100), 100U);
+  EXPECT_EQ(estimated(1'023, 100), 0U);
+  EXPECT_EQ(estimated(1'500, 100), 0U);
 }
 
 }  // namespace
