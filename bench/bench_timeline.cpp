@@ -9,6 +9,8 @@
 //   timeline/mixed/N   nice -10 .. 10 and slices of 0.5 .. 8 ms: deadlines land anywhere
 //   tree/mixed/N
 //   tree_malloc/...    the tree with the standard allocator instead of a free list
+//   timeline_avx2/..., timeline_plain/...   the timeline without AVX-512, and without vectors
+#include "core/timeline_inspector.hpp"
 #include "tree_queue.hpp"
 #include "vlag/entity.hpp"
 #include "vlag/timeline.hpp"
@@ -19,37 +21,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using vlag::entity;
 
-struct alignas(64) memory_line {
-  std::byte bytes[64];
-};
-
 class timeline_queue {
  public:
   explicit timeline_queue(std::size_t n)
-      : memory_((vlag::timeline_storage::required_bytes(n) + 63) / 64),
-        storage_(std::as_writable_bytes(std::span(memory_)), n),
-        timeline_(storage_) {}
+      : memory_(vlag::timeline_storage::required_bytes(n)), storage_(memory_.span(), n) {}
+  // Requires: nothing was inserted yet.
+  void force(vlag::detail::instruction_set which) {
+    vlag::timeline_inspector::force(storage_, which, {});
+    timeline_.emplace(storage_);
+  }
 
-  void insert(entity& e) { timeline_.insert(e, e.deadline); }
+  void insert(entity& e) { timeline_->insert(e, e.deadline); }
   entity* first_eligible(const vlag::eligibility& test) {
-    found_ = timeline_.first_eligible(test);
+    found_ = timeline_->first_eligible(test);
     return found_;
   }
-  void erase_found() { timeline_.erase(*found_, found_->deadline); }
+  void erase_found() { timeline_->erase(*found_, found_->deadline); }
 
  private:
-  std::vector<memory_line> memory_;
+  vlag::timeline_memory memory_;
   vlag::timeline_storage storage_;
-  vlag::timeline timeline_;
+  std::optional<vlag::timeline> timeline_{std::in_place, storage_};
   entity* found_ = nullptr;
 };
+
+template <vlag::detail::instruction_set Which>
+class forced_timeline_queue : public timeline_queue {
+ public:
+  explicit forced_timeline_queue(std::size_t n) : timeline_queue(n) { force(Which); }
+};
+using avx2_timeline = forced_timeline_queue<vlag::detail::instruction_set::avx2>;
+using plain_timeline = forced_timeline_queue<vlag::detail::instruction_set::plain>;
 
 template <template <typename> class Allocator>
 class sized_tree_queue : public vlag_bench::tree_queue<Allocator> {
@@ -136,11 +146,34 @@ void tree_mixed(benchmark::State& state) { cycle<pooled_tree>(state, true); }
 void tree_malloc_equal(benchmark::State& state) { cycle<malloc_tree>(state, false); }
 void tree_malloc_mixed(benchmark::State& state) { cycle<malloc_tree>(state, true); }
 
+void plain_equal(benchmark::State& state) { cycle<plain_timeline>(state, false); }
+void plain_mixed(benchmark::State& state) { cycle<plain_timeline>(state, true); }
+void avx2_equal(benchmark::State& state) {
+  if (!vlag::detail::available(vlag::detail::instruction_set::avx2)) {
+    return state.SkipWithError("this processor has no AVX2");
+  }
+  cycle<avx2_timeline>(state, false);
+}
+void avx2_mixed(benchmark::State& state) {
+  if (!vlag::detail::available(vlag::detail::instruction_set::avx2)) {
+    return state.SkipWithError("this processor has no AVX2");
+  }
+  cycle<avx2_timeline>(state, true);
+}
+
+void few_sizes(benchmark::internal::Benchmark* b) {
+  for (const int n : {4, 64, 4096}) b->Arg(n);
+}
+
 BENCHMARK(timeline_equal)->Name("timeline/equal")->Apply(sizes);
 BENCHMARK(tree_equal)->Name("tree/equal")->Apply(sizes);
 BENCHMARK(timeline_mixed)->Name("timeline/mixed")->Apply(sizes);
 BENCHMARK(tree_mixed)->Name("tree/mixed")->Apply(sizes);
-BENCHMARK(tree_malloc_equal)->Name("tree_malloc/equal")->Arg(4)->Arg(64)->Arg(4096);
-BENCHMARK(tree_malloc_mixed)->Name("tree_malloc/mixed")->Arg(4)->Arg(64)->Arg(4096);
+BENCHMARK(tree_malloc_equal)->Name("tree_malloc/equal")->Apply(few_sizes);
+BENCHMARK(tree_malloc_mixed)->Name("tree_malloc/mixed")->Apply(few_sizes);
+BENCHMARK(avx2_equal)->Name("timeline_avx2/equal")->Apply(few_sizes);
+BENCHMARK(avx2_mixed)->Name("timeline_avx2/mixed")->Apply(few_sizes);
+BENCHMARK(plain_equal)->Name("timeline_plain/equal")->Apply(few_sizes);
+BENCHMARK(plain_mixed)->Name("timeline_plain/mixed")->Apply(few_sizes);
 
 }  // namespace

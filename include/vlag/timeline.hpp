@@ -56,22 +56,23 @@ struct timeline_tree {
   // Every vruntime inside lies in [low, low + span], unless wide.
   std::uint64_t low = 0;
   std::uint64_t span = 0;
-  std::uint32_t levels = 0;     // of inner nodes; 0: the root is a leaf
-  std::uint32_t hint_slot = 0;  // of the leaf where first_eligible() last found something
-  bool first_leaf_led = true;   // and that was the first leaf
-  bool wide = false;            // the window has outgrown signed comparison
+  std::uint32_t levels = 0;          // of inner nodes; 0: the root is a leaf
+  std::uint32_t hint_slot = 0;       // of the leaf where first_eligible() last found something
+  std::uint32_t first_leaf_run = 0;  // for how many times on end that was the first leaf
+  bool wide = false;                 // the window has outgrown signed comparison
 };
 
 // Up to about 128 entities are flat: keys, vruntimes and addresses in three arrays of room slots
-// each, one behind the other, in use from begin on, in order. Beyond that they are a tree.
+// each, one behind the other, in use from begin on, in order; up to inline_room, without a block
+// and always from 0 on. Beyond that they are a tree.
 struct alignas(64) timeline_state {
   static constexpr std::uint16_t inline_room = 8;
-  static constexpr std::uint16_t inline_most = 6;
+  static constexpr std::uint16_t inline_most = inline_room;
 
   const timeline_code* code;
   timeline_pools* pools;
   std::uint64_t* slots = inline_slots;  // nullptr: a tree
-  std::uint32_t begin = 1;
+  std::uint32_t begin = 0;
   std::uint32_t size = 0;
   std::uint16_t room = inline_room;
   std::uint16_t most;       // entities in this form; 0: a tree
@@ -90,6 +91,22 @@ struct alignas(64) timeline_state {
   [[nodiscard]] const std::uint64_t* vruntimes() const noexcept { return slots + room; }
   [[nodiscard]] entity* at(std::uint32_t slot) const noexcept {
     return reinterpret_cast<entity*>(static_cast<std::uintptr_t>(slots[2U * room + slot]));
+  }
+  // Moves one entity of a flat queue. Word by word: vectors that are loaded across words just
+  // stored have to wait for them.
+  void move(std::uint32_t to, std::uint32_t from) noexcept {
+    __asm__ volatile("");  // or a loop of moves becomes vectors all the same
+    slots[to] = slots[from];
+    slots[room + to] = slots[room + from];
+    slots[2U * room + to] = slots[2U * room + from];
+  }
+  void drop_first() noexcept {
+    --size;
+    if (room != inline_room) {
+      ++begin;
+    } else {
+      for (std::uint32_t i = 0; i != size; ++i) move(i, i + 1);
+    }
   }
   void put(std::uint32_t slot, entity& e, std::uint64_t key) noexcept {
     slots[slot] = key;
@@ -238,8 +255,7 @@ inline void timeline::erase(entity& e, std::uint64_t /*key*/) noexcept {
   detail::timeline_state& s = state_;
   if (s.shortest == &e) s.shortest = nullptr;
   if (s.size > s.least && s.at(s.begin) == &e) {
-    ++s.begin;
-    --s.size;
+    s.drop_first();
     return;
   }
   s.code->erase(s, e);

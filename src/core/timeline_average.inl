@@ -13,8 +13,11 @@ struct exact_average {
   explicit exact_average(const eligibility& test) noexcept {
     if (test.weight <= 0 || test.weight >> 60 != 0) return;
     constexpr std::int64_t farthest = std::int64_t{1} << 61;
-    std::int64_t quotient = test.sum / test.weight;
-    if (test.sum % test.weight < 0) --quotient;
+    std::int64_t quotient = 0;
+    if (test.sum < 0 || test.sum >= test.weight) {
+      quotient = test.sum / test.weight;
+      if (test.sum % test.weight < 0) --quotient;
+    }
     if (quotient > farthest) quotient = farthest;
     if (quotient < -farthest) quotient = -farthest;
     value = test.reference + static_cast<std::uint64_t>(quotient);

@@ -35,7 +35,7 @@ inline void become_flat(timeline_state& s) noexcept {
   if (s.size <= inline_form.most) form = inline_form;
   s.slots = flat_slots(s, form);
   flat_become(s, form);
-  s.begin = (s.room - s.size) / 4;
+  s.begin = s.room == inline_form.room ? 0 : (s.room - s.size) / 4;
   std::uint64_t* to = s.slots + s.begin;
   for (const timeline_leaf* leaf = tree.first; leaf != nullptr; leaf = leaf->next) {
     run_copy(to, s.room, keys_of(*leaf), leaf_capacity, leaf->size);

@@ -94,7 +94,8 @@ inline std::uint64_t* flat_slots(timeline_state& s, const flat_form& form) noexc
 // that ran out gets three quarters.
 inline void flat_resettle(timeline_state& s, const flat_form& form, bool right_ran_out) noexcept {
   const std::uint32_t spare = form.room - s.size;
-  const std::uint32_t begin = right_ran_out ? spare / 4 : spare - spare / 4;
+  std::uint32_t begin = right_ran_out ? spare / 4 : spare - spare / 4;
+  if (form.room == inline_form.room) begin = 0;
   const std::uint64_t* const from = s.slots + s.begin;
   if (form.room == s.room) {
     std::uint64_t* const to = s.slots + begin;
@@ -119,31 +120,17 @@ inline void flat_resettle(timeline_state& s, const flat_form& form, bool right_r
   s.begin = begin;
 }
 
-// Few are moved one by one: vectors would wait for what was just stored in single words.
-inline void few_move(timeline_state& s, std::uint32_t to, std::uint32_t from) noexcept {
-  __asm__ volatile("");  // or it becomes vectors all the same
-  s.slots[to] = s.slots[from];
-  s.slots[s.room + to] = s.slots[s.room + from];
-  s.slots[2U * s.room + to] = s.slots[2U * s.room + from];
-}
-
-inline void few_resettle(timeline_state& s) noexcept {
-  if (s.room != inline_form.room) return flat_resettle(s, small_form, true);
-  const std::uint32_t begin = (inline_form.room - s.size) / 4;
-  for (std::uint32_t i = 0; i != s.size; ++i) few_move(s, begin + i, s.begin + i);
-  s.begin = begin;
-}
-
+// The inline and the small form hold few, which are moved one by one.
 inline void few_insert(timeline_state& s, entity& e, std::uint64_t key) noexcept {
   if (s.begin != 0 && before(key, s.slots[s.begin + s.size / 2])) {
     std::uint32_t at = --s.begin;
     ++s.size;
-    for (; !before(key, s.slots[at + 1]); ++at) few_move(s, at, at + 1);
+    for (; !before(key, s.slots[at + 1]); ++at) s.move(at, at + 1);
     return s.put(at, e, key);
   }
-  if (s.begin + s.size == s.room) few_resettle(s);
+  if (s.begin + s.size == s.room) flat_resettle(s, small_form, true);
   std::uint32_t at = s.begin + s.size++;
-  for (; at != s.begin && before(key, s.slots[at - 1]); --at) few_move(s, at, at - 1);
+  for (; at != s.begin && before(key, s.slots[at - 1]); --at) s.move(at, at - 1);
   s.put(at, e, key);
 }
 
@@ -155,11 +142,11 @@ inline void few_erase(timeline_state& s, const entity& e) noexcept {
     while (s.at(at) != &e) ++at;
   }
   --s.size;
-  if (2 * (at - s.begin) < s.size) {
-    for (; at != s.begin; --at) few_move(s, at, at - 1);
+  if (s.room != inline_form.room && 2 * (at - s.begin) < s.size) {
+    for (; at != s.begin; --at) s.move(at, at - 1);
     ++s.begin;
   } else {
-    for (; at != s.begin + s.size; ++at) few_move(s, at, at + 1);
+    for (; at != s.begin + s.size; ++at) s.move(at, at + 1);
   }
 }
 
@@ -175,11 +162,10 @@ inline void flat_insert(timeline_state& s, entity& e, std::uint64_t key) noexcep
 inline void flat_erase(timeline_state& s, const entity& e) noexcept {
   if (s.room <= small_form.room) {
     few_erase(s, e);
-    if (s.size < s.least) flat_resettle(s, inline_form, true);
-    return;
+  } else {
+    run_erase(s.slots, s.room, s.begin, s.size,
+              run_find(s.slots, s.room, s.begin, s.size, s.hint, e));
   }
-  run_erase(s.slots, s.room, s.begin, s.size,
-            run_find(s.slots, s.room, s.begin, s.size, s.hint, e));
   if (s.size >= s.least) return;
   flat_resettle(s, s.room == large_form.room ? small_form : inline_form, true);
 }

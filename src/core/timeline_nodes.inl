@@ -54,7 +54,7 @@ inline void leaf_insert(std::uint64_t* slots, std::uint32_t& begin, std::uint32_
 }
 
 inline void leaf_erase(std::uint64_t* slots, std::uint32_t& begin, std::uint32_t& n,
-                       std::uint32_t position) noexcept {
+                       std::uint32_t position, [[maybe_unused]] bool drains) noexcept {
   const std::uint32_t behind = n - position - 1;
   if (behind < position) {
     std::uint64_t* to = slots + begin + position;

@@ -398,7 +398,7 @@ inline void tree_erase(timeline_state& s, const entity& e) noexcept {
   timeline_leaf* const leaf = leaf_of(*s.pools, e.timeline_hook);
   const std::uint32_t position =
       run_find(leaf->slots, leaf_capacity, leaf->begin, leaf->size, s.hint, e);
-  leaf_erase(leaf->slots, leaf->begin, leaf->size, position);
+  leaf_erase(leaf->slots, leaf->begin, leaf->size, position, leaf == s.tree.first);
   --s.size;
   if (leaf->parent == nullptr) return;
   if (leaf->size >= s.pools->limits.leaf_least) return raise_bound(s, *leaf);
@@ -426,7 +426,7 @@ inline entity* search(timeline_state& s, timeline_inner& p, std::uint64_t averag
           leaf_first_not_after(leaf.slots + leaf_capacity, leaf.begin, leaf.size, average);
       if (position != leaf.size) {
         s.tree.hint_slot = slot;
-        s.tree.first_leaf_led = &leaf == s.tree.first;
+        s.tree.first_leaf_run = &leaf == s.tree.first ? s.tree.first_leaf_run + 1 : 0;
         s.hint = position;
         return entity_at(addresses_of(leaf)[position]);
       }
@@ -478,7 +478,8 @@ inline bool within_reach(const timeline_tree& tree, const eligibility& test,
 
 // Where tasks are much alike the first leaf has the answer, again and again.
 inline entity* search_first(timeline_state& s, std::uint64_t average) noexcept {
-  if (!s.tree.first_leaf_led && s.tree.levels != 0) return nullptr;
+  constexpr std::uint32_t habit = 4;
+  if (s.tree.first_leaf_run < habit && s.tree.levels != 0) return nullptr;
   const timeline_leaf& leaf = *s.tree.first;
   const std::uint32_t position =
       leaf_first_not_after(leaf.slots + leaf_capacity, leaf.begin, leaf.size, average);

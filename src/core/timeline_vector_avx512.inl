@@ -191,9 +191,10 @@ inline void leaf_insert(std::uint64_t* slots, std::uint32_t& begin, std::uint32_
   ++n;
 }
 
+// drains: this leaf loses its first again and again, and only such a one should make way for it.
 inline void leaf_erase(std::uint64_t* slots, std::uint32_t& begin, std::uint32_t& n,
-                       std::uint32_t position) noexcept {
-  if (position == 0) {
+                       std::uint32_t position, [[maybe_unused]] bool drains) noexcept {
+  if (drains && position == 0) {
     ++begin;
   } else {
     close_lane(slots, begin + position);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace vlag {
 namespace {
@@ -11,6 +12,12 @@ namespace {
 // a bucket is at most 1/64 of its value wide and its middle at most 1/128 off: below 1 %.
 constexpr unsigned sub_bits = 7;
 constexpr std::uint64_t half = std::uint64_t{1} << (sub_bits - 1);
+
+// A listed bucket: its index in the upper bits, its count in the lower ones.
+constexpr unsigned count_bits = 52;
+constexpr std::uint64_t count_mask = (std::uint64_t{1} << count_bits) - 1;
+// Above, looking up costs more than the memory is worth.
+constexpr std::size_t most_listed = 64;
 
 std::size_t bucket_of(std::uint64_t value) {
   const auto width = static_cast<unsigned>(std::bit_width(value));
@@ -29,12 +36,46 @@ duration_histogram::bucket bounds_of(std::size_t index) {
 
 }  // namespace
 
+bool duration_histogram::listed() const noexcept { return cells_.size() <= most_listed; }
+
+template <typename Visit>
+bool duration_histogram::for_each_bucket(Visit&& visit) const {
+  if (listed()) {
+    return std::all_of(cells_.begin(), cells_.end(), [&](std::uint64_t cell) {
+      return visit(static_cast<std::size_t>(cell >> count_bits), cell & count_mask);
+    });
+  }
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (cells_[i] != 0 && !visit(i, cells_[i])) return false;
+  }
+  return true;
+}
+
+void duration_histogram::add_to(std::size_t index, std::uint64_t count) {
+  if (listed()) {
+    const std::uint64_t key = std::uint64_t{index} << count_bits;
+    const auto at = std::lower_bound(cells_.begin(), cells_.end(), key);
+    if (at != cells_.end() && *at >> count_bits == index) {
+      *at += count;
+      return;
+    }
+    if (cells_.size() < most_listed) {
+      cells_.insert(at, key | count);
+      return;
+    }
+    // As many buckets are in use, so the highest index makes it longer than any list.
+    std::vector<std::uint64_t> all(std::max<std::size_t>(cells_.back() >> count_bits, index) + 1);
+    for (const std::uint64_t cell : cells_) all[cell >> count_bits] = cell & count_mask;
+    cells_ = std::move(all);
+  }
+  if (index >= cells_.size()) cells_.resize(index + 1);
+  cells_[index] += count;
+}
+
 void duration_histogram::add(std::uint64_t duration_ns) { add(duration_ns, 0); }
 
 void duration_histogram::add(std::uint64_t duration_ns, std::uint64_t at_ns) {
-  const std::size_t index = bucket_of(duration_ns);
-  if (index >= counts_.size()) counts_.resize(index + 1);
-  ++counts_[index];
+  add_to(bucket_of(duration_ns), 1);
   if (count_ == 0 || duration_ns < min_) min_ = duration_ns;
   if (count_ == 0 || duration_ns > max_) {
     max_ = duration_ns;
@@ -49,8 +90,10 @@ void duration_histogram::add(std::uint64_t duration_ns, std::uint64_t at_ns) {
 
 void duration_histogram::merge(const duration_histogram& other) {
   if (other.count_ == 0) return;
-  if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
-  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
+  other.for_each_bucket([this](std::size_t index, std::uint64_t count) {
+    add_to(index, count);
+    return true;
+  });
   if (count_ == 0 || other.min_ < min_) min_ = other.min_;
   if (count_ == 0 || other.max_ > max_) {
     max_ = other.max_;
@@ -75,24 +118,25 @@ std::uint64_t duration_histogram::quantile_ns(unsigned per_mille) const noexcept
   const std::uint64_t rest = (count_ % 1000 * per_mille + 999) / 1000;
   const std::uint64_t rank = std::max<std::uint64_t>(whole + rest, 1);
   std::uint64_t seen = 0;
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    seen += counts_[i];
-    if (seen >= rank) {
-      const bucket b = bounds_of(i);
-      return std::clamp(b.low_ns + (b.high_ns - b.low_ns - 1) / 2, min_, max_);
-    }
-  }
-  return max_;
+  std::uint64_t result = max_;
+  for_each_bucket([&](std::size_t index, std::uint64_t count) {
+    seen += count;
+    if (seen < rank) return true;
+    const bucket b = bounds_of(index);
+    result = std::clamp(b.low_ns + (b.high_ns - b.low_ns - 1) / 2, min_, max_);
+    return false;
+  });
+  return result;
 }
 
 std::vector<duration_histogram::bucket> duration_histogram::buckets() const {
   std::vector<bucket> result;
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (counts_[i] == 0) continue;
-    bucket b = bounds_of(i);
-    b.count = counts_[i];
+  for_each_bucket([&](std::size_t index, std::uint64_t count) {
+    bucket b = bounds_of(index);
+    b.count = count;
     result.push_back(b);
-  }
+    return true;
+  });
   return result;
 }
 

@@ -11,8 +11,8 @@
 
 namespace vlag {
 
-// Durations in logarithmic buckets of at most 1 % relative width, in bounded memory; count, sum,
-// maximum and minimum are exact. Deterministic: integers only.
+// Durations in logarithmic buckets of at most 1 % relative error, in bounded memory: 8 bytes a
+// bucket in use while those are few, 30 KB at most. Count, sum, maximum and minimum are exact.
 class duration_histogram {
  public:
   void add(std::uint64_t duration_ns);
@@ -39,7 +39,14 @@ class duration_histogram {
   [[nodiscard]] std::vector<bucket> buckets() const;  // the non-empty ones, ascending
 
  private:
-  std::vector<std::uint64_t> counts_;  // grown to the highest bucket in use
+  void add_to(std::size_t index, std::uint64_t count);
+  [[nodiscard]] bool listed() const noexcept;
+  template <typename Visit>
+  bool for_each_bucket(Visit&& visit) const;  // ascending, until it answers false
+
+  // While few are in use, those alone: index << 52 | count, ascending. Otherwise the counts of all
+  // buckets up to the highest in use.
+  std::vector<std::uint64_t> cells_;
   std::uint64_t count_ = 0;
   std::uint64_t sum_ = 0;
   std::uint64_t max_ = 0;
@@ -51,8 +58,8 @@ class duration_histogram {
 
 struct task_figures {
   std::int32_t pid = 0;
-  std::string name;
   bool in_fair_class = true;
+  std::string name;
   std::uint64_t cpu_ns = 0;
   std::uint64_t switches_in = 0;
   std::uint64_t voluntary = 0;    // blocked or exited

@@ -50,7 +50,7 @@ machine::machine(machine_config config, const policy_config& policy, std::size_t
     c->fair = make_fair_policy(policy_, *storage_);
     cpus_.push_back(std::move(c));
   }
-  winners_.assign(2 * std::bit_ceil(cpus_.size()), no_task);
+  winners_.resize(2 * std::bit_ceil(cpus_.size()));
 }
 
 machine::~machine() = default;
@@ -59,7 +59,6 @@ std::uint32_t machine::add_task(task_setup setup) {
   const auto number = static_cast<std::uint32_t>(tasks_.size());
   sim_task& t = tasks_.emplace_back();
   t.id = number;
-  t.host = &t;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
   t.slice_at_start_ns = setup.slice_ns;
   t.steps = std::move(setup.steps);
@@ -138,12 +137,12 @@ void machine::begin_sleep_of_start(sim_task& t) {
 
 // The earliest event of the machine is that of the tournament's winner or of the first timer.
 void machine::refresh(cpu& c) {
-  c.next_at_ns = c.tick_at_ns;
-  c.next_kind = event_kind::tick;
-  const auto consider = [&c](std::uint64_t at_ns, event_kind kind) {
-    if (at_ns < c.next_at_ns) {
-      c.next_at_ns = at_ns;
-      c.next_kind = kind;
+  std::uint64_t at_ns = c.tick_at_ns;
+  event_kind kind = event_kind::tick;
+  const auto consider = [&](std::uint64_t other_ns, event_kind other) {
+    if (other_ns < at_ns) {
+      at_ns = other_ns;
+      kind = other;
     }
   };
   consider(c.hrtick_at_ns, event_kind::hrtick);
@@ -151,17 +150,15 @@ void machine::refresh(cpu& c) {
   consider(c.switch_at_ns, event_kind::switch_);
 
   std::size_t node = winners_.size() / 2 + c.number;
-  winners_[node] = c.number;
+  winners_[node].at_ns = at_ns;
+  winners_[node].order = std::uint64_t{static_cast<std::uint8_t>(kind)} << 32 | c.number;
   while (node > 1) {
     node /= 2;
-    const std::uint32_t left = winners_[2 * node];
-    const std::uint32_t right = winners_[2 * node + 1];
-    const auto earlier = [this](std::uint32_t a, std::uint32_t b) {
-      const cpu& x = *cpus_[a];
-      const cpu& y = *cpus_[b];
-      return x.next_at_ns != y.next_at_ns ? x.next_at_ns < y.next_at_ns : x.next_kind < y.next_kind;
-    };
-    winners_[node] = left == no_task || (right != no_task && earlier(right, left)) ? right : left;
+    const cpu_event& left = winners_[2 * node];
+    const cpu_event& right = winners_[2 * node + 1];
+    const bool right_first =
+        right.at_ns != left.at_ns ? right.at_ns < left.at_ns : right.order < left.order;
+    winners_[node] = right_first ? right : left;
   }
 }
 
@@ -171,15 +168,14 @@ machine::stop_reason machine::run_until(std::uint64_t end_ns) {
   while (step(end_ns)) {
     if (ended_by_ != no_task || livelocked_ != no_task) return stop_reason::program_ended;
   }
-  const cpu& first = *cpus_[winners_[1]];
-  const bool pending = first.next_at_ns < never_ns || !timers_.empty();
+  const bool pending = winners_[1].at_ns < never_ns || !timers_.empty();
   now_ = std::max(now_, end_ns);
   return pending ? stop_reason::time_reached : stop_reason::nothing_left;
 }
 
 bool machine::step(std::uint64_t end_ns) {
-  cpu& c = *cpus_[winners_[1]];
-  if (!timers_.empty() && timers_.top().at_ns <= c.next_at_ns) {
+  const cpu_event& first = winners_[1];
+  if (!timers_.empty() && timers_.top().at_ns <= first.at_ns) {
     const timer due = timers_.top();
     if (tasks_[due.task].generation != due.generation) {
       timers_.pop();
@@ -192,10 +188,11 @@ bool machine::step(std::uint64_t end_ns) {
     expire_timer(due);
     return true;
   }
-  if (c.next_at_ns > end_ns || c.next_at_ns >= never_ns) return false;
-  now_ = c.next_at_ns;
+  if (first.at_ns > end_ns || first.at_ns >= never_ns) return false;
+  now_ = first.at_ns;
   ++events_;
-  switch (c.next_kind) {
+  cpu& c = *cpus_[static_cast<std::uint32_t>(first.order)];
+  switch (static_cast<event_kind>(first.order >> 32)) {
     case event_kind::tick:
       tick(c);
       break;
@@ -411,7 +408,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       last_milestone_ns_ = now_;
       return true;
     case op_kind::jump:
-      t.next_step = static_cast<std::size_t>(step.value);
+      t.next_step = static_cast<std::uint32_t>(step.value);
       return true;
     case op_kind::end:
       ended_by_ = t.id;
@@ -584,7 +581,6 @@ void machine::schedule(cpu& c) {
   }
   arm_work(c);
   arm_hrtick(c);
-  refresh(c);
 }
 
 machine::sim_task* machine::choose(cpu& c, std::uint64_t clock_ns) {

@@ -140,6 +140,11 @@ class machine {
   struct cpu;
 
   enum class event_kind : std::uint8_t { timer, tick, hrtick, work, switch_ };
+  // The next event of a CPU.
+  struct cpu_event {
+    std::uint64_t at_ns = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t order = std::numeric_limits<std::uint64_t>::max();  // kind, then CPU number
+  };
 
   void start();
   [[nodiscard]] bool step(std::uint64_t end_ns);
@@ -158,6 +163,7 @@ class machine {
   void start_new(sim_task& t, std::uint32_t parent);
   void after_wakeup(cpu& c, sim_task& t);
   void request_switch(cpu& c, std::uint64_t delay_ns);
+  // The caller refreshes the CPU's next event.
   void schedule(cpu& c);
   [[nodiscard]] sim_task* choose(cpu& c, std::uint64_t clock_ns);
   void switch_out(cpu& c, sim_task& t);
@@ -179,7 +185,7 @@ class machine {
   std::deque<sim_task> tasks_;
   std::vector<std::unique_ptr<cpu>> cpus_;
   std::unique_ptr<wake_placement> placement_;
-  std::vector<std::uint32_t> winners_;  // tournament over the CPUs' next events
+  std::vector<cpu_event> winners_;  // tournament over the CPUs' next events, the first at [1]
   timer_queue timers_;
   machine_observer* observer_ = nullptr;
   std::uint64_t now_ = 0;

@@ -14,8 +14,7 @@ enum class task_state : std::uint8_t { unborn, blocked, runnable, running, gone 
 //   runnable <-> running (switch)      running -> blocked (wait, sleep, end)   running -> gone
 //   (exit)
 struct machine::sim_task : task {
-  program steps;
-  std::size_t next_step = 0;
+  program steps;                    // fewer than 2^32
   std::uint64_t remaining_ns = 0;   // of the operation that runs
   std::uint64_t until_poll_ns = 0;  // CPU time until the clock is read again
   std::uint64_t clock_poll_ns = 0;
@@ -31,6 +30,7 @@ struct machine::sim_task : task {
   unsigned cpu = 0;
   int rt_priority = 0;
   std::uint32_t round_robin_ticks_left = 0;
+  std::uint32_t next_step = 0;
   task_state state = task_state::blocked;
   start_state start = start_state::runnable;
   bool in_class = false;        // known to the fair class of its CPU
@@ -44,8 +44,9 @@ struct machine::sim_task : task {
   }
 };
 
-
 struct machine::cpu {
+  static_assert(sizeof(sim_task) <= 512);  // a run of 100,000 tasks must fit
+
   unsigned number = 0;
   std::unique_ptr<fair_policy> fair;
   rt_queue rt;
@@ -60,8 +61,6 @@ struct machine::cpu {
   std::uint64_t hrtick_at_ns = never_ns;
   std::uint64_t work_at_ns = never_ns;
   std::uint64_t switch_at_ns = never_ns;
-  std::uint64_t next_at_ns = never_ns;  // the earliest of the four
-  event_kind next_kind = event_kind::tick;
   cpu_figures figures;
 };
 

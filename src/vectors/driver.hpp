@@ -17,8 +17,9 @@
 
 namespace vlag {
 
-// Tasks that may live at once in a vector: what storage is provided for.
+// Tasks and groups that may live at once in a vector: what storage is provided for.
 inline constexpr std::size_t max_vector_tasks = 16384;
+inline constexpr std::size_t max_vector_groups = 256;
 
 class vector_driver {
  public:
@@ -66,5 +67,6 @@ struct vector_kind {
 [[nodiscard]] std::unique_ptr<vector_driver> make_eevdf_driver(const json_line& header);
 [[nodiscard]] std::unique_ptr<vector_driver> make_cfs_driver(const json_line& header);
 [[nodiscard]] std::unique_ptr<vector_driver> make_pelt_driver(const json_line& header);
+[[nodiscard]] std::unique_ptr<vector_driver> make_eevdf_groups_driver(const json_line& header);
 
 }  // namespace vlag

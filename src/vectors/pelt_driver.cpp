@@ -48,12 +48,30 @@ constexpr std::int64_t lowest_id = -static_cast<std::int64_t>(max_vector_id);
 
 enum : std::size_t { cpu_table, queue_table, entity_table };
 constexpr std::array<table_layout, 3> system_tables = {{
-    {"rq", "rq_cols", "cpu", cpu_columns, 0, 1, 0},
-    {"cfs", "cfs_cols", "group", queue_columns, 0, 2, 0},
-    {"ents", "ent_cols", "entity", entity_columns, 0, 2, lowest_id},
+    {.name = "rq",
+     .columns_key = "rq_cols",
+     .row_name = "cpu",
+     .columns = cpu_columns,
+     .lowest_id = 0},
+    {.name = "cfs",
+     .columns_key = "cfs_cols",
+     .row_name = "group",
+     .columns = queue_columns,
+     .lowest_id = 0,
+     .keys = 2},
+    {.name = "ents",
+     .columns_key = "ent_cols",
+     .row_name = "entity",
+     .columns = entity_columns,
+     .lowest_id = lowest_id,
+     .keys = 2,
+     .order = row_order::groups_first},
 }};
-constexpr std::array<table_layout, 1> single_tables = {
-    {{"avg", "avg_cols", "the average", average_columns, 0, 0}}};
+constexpr std::array<table_layout, 1> single_tables = {{{.name = "avg",
+                                                         .columns_key = "avg_cols",
+                                                         .row_name = "the average",
+                                                         .columns = average_columns,
+                                                         .keys = 0}}};
 
 constexpr std::array<std::string_view, 2> field_names = {"ret", "result"};
 constexpr std::span<const std::string_view> only_ret = std::span(field_names).first(1);
@@ -89,7 +107,7 @@ class pelt_driver final : public vector_driver {
 
   void complete_expected(state& expected, const operation& op) const override {
     if (is_single(op)) return;
-    state_table& queues = expected.tables[queue_table];
+    table_state& queues = expected.tables[queue_table];
     for (std::size_t r = 0; r < queues.rows(); ++r) {
       const std::span<cell> row = queues.row(r);
       row[queue_estimate_at].compared = row.front().is(0);

@@ -5,8 +5,10 @@
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 
+#include "input/byte_source.hpp"
 #include "input/input_error.hpp"
 #include "input/line_reader.hpp"
 #include "input/text.hpp"
@@ -20,6 +22,11 @@ using nlohmann::json;
 // Bytes; an attributes file of every task of a large machine stays far below.
 constexpr std::size_t max_file_bytes = std::size_t{64} << 20;
 constexpr std::size_t max_tasks = 1'000'000;
+// Values of a file, which bounds the memory that it takes; and levels of lists and objects.
+constexpr std::size_t max_values = 8'000'000;
+constexpr int max_depth = 32;
+// Of a value that a message shows, bytes.
+constexpr std::size_t max_shown = 60;
 
 constexpr std::array<std::string_view, 12> known_keys = {"hz",
                                                          "kernel",
@@ -34,6 +41,9 @@ constexpr std::array<std::string_view, 12> known_keys = {"hz",
                                                          "tasks",
                                                          "version"};
 
+constexpr std::array<std::string_view, 6> known_task_keys = {"pid",      "name",          "nice",
+                                                             "slice_us", "clock_poll_us", "policy"};
+
 // What descriptions of recordings also hold and a replay has no use for.
 constexpr std::array<std::string_view, 11> other_keys = {"name",       "cpus",
                                                          "variant",    "preempt",
@@ -42,18 +52,84 @@ constexpr std::array<std::string_view, 11> other_keys = {"name",       "cpus",
                                                          "workload",   "window_ns",
                                                          "events"};
 
+constexpr std::array<std::string_view, 19> other_task_keys = {"blocked",
+                                                              "cpu_ns",
+                                                              "kernel_cpu_ns",
+                                                              "migrations",
+                                                              "preempt_wait_ns",
+                                                              "preempted",
+                                                              "prio",
+                                                              "run_ns",
+                                                              "share",
+                                                              "switches_in",
+                                                              "wake_latency_ns",
+                                                              "wakeups",
+                                                              "workload_task",
+                                                              "comm",
+                                                              "tid",
+                                                              "tgid",
+                                                              "ppid",
+                                                              "cpu",
+                                                              "cpus"};
+
+// Looks through a file before values are made of it: those of a small file can take much memory.
+struct size_limits : json::json_sax_t {
+  std::string exceeded;
+  std::size_t values = 0;
+  int depth = 0;
+
+  bool count() {
+    if (++values > max_values) {
+      exceeded = fmt::format("more than {} values; expected an attributes file", max_values);
+    }
+    return exceeded.empty();
+  }
+  bool open() {
+    if (++depth > max_depth) exceeded = fmt::format("nested deeper than {} levels", max_depth);
+    return count();
+  }
+  bool close() {
+    --depth;
+    return true;
+  }
+  bool null() override { return count(); }
+  bool boolean(bool) override { return count(); }
+  bool number_integer(number_integer_t) override { return count(); }
+  bool number_unsigned(number_unsigned_t) override { return count(); }
+  bool number_float(number_float_t, const string_t&) override { return count(); }
+  bool string(string_t&) override { return count(); }
+  bool binary(binary_t&) override { return count(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override { return close(); }
+  // Told by the reading that follows.
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override {
+    return false;
+  }
+};
+
+// Of a list or object only what it is: it may be as deep and large as the file.
+std::string shown(const json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "an object";
+  const std::string text = value.dump(-1, ' ', true);
+  return text.size() <= max_shown ? text : text.substr(0, max_shown) + "...";
+}
+
 class attributes_reader {
  public:
-  explicit attributes_reader(const std::string& path) : path_(path) {}
+  explicit attributes_reader(const std::string& path) : path_(path), shown_(shown_path(path)) {}
 
   recorded_attributes read() {
     const json root = parse();
     if (!root.is_object()) fail("expected an object { … } with hz, kernel, features, tasks…");
-    check_keys(root);
+    check_keys(root, known_keys, other_keys, {});
     recorded_attributes result;
     if (const auto hz = integer(root, "hz", 10, 100'000)) result.hz = *hz;
     result.kernel = text(root, "kernel");
-    result.profile = text(root, "policy");
+    result.profile = profile_name(root);
     read_features(root, result);
     constexpr std::uint64_t second = 1'000'000'000;
     result.base_slice_ns = integer(root, "base_slice_ns", 1, second);
@@ -70,7 +146,7 @@ class attributes_reader {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw input_error(fmt::format("{}: {}", path_, what));
+    throw input_error(fmt::format("{}: {}", shown_, what));
   }
 
   json parse() const {
@@ -81,6 +157,9 @@ class attributes_reader {
       content.append(line).push_back('\n');
       if (content.size() > max_file_bytes) fail("larger than 64 MiB; expected an attributes file");
     }
+    size_limits limits;
+    json::sax_parse(content, &limits, json::input_format_t::json, false);
+    if (!limits.exceeded.empty()) fail(limits.exceeded);
     try {
       return json::parse(content);
     } catch (const json::exception& e) {
@@ -92,15 +171,15 @@ class attributes_reader {
   }
 
   // A key that nobody knows is passed over, unless it looks like a misspelt one.
-  void check_keys(const json& root) const {
-    for (const auto& [key, value] : root.items()) {
-      const auto is_key = [&key = key](std::string_view known) { return known == key; };
-      if (std::any_of(known_keys.begin(), known_keys.end(), is_key) ||
-          std::any_of(other_keys.begin(), other_keys.end(), is_key)) {
+  void check_keys(const json& object, std::span<const std::string_view> known,
+                  std::span<const std::string_view> others, const std::string& where) const {
+    for (const auto& [key, value] : object.items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end() ||
+          std::find(others.begin(), others.end(), key) != others.end()) {
         continue;
       }
-      if (const auto near = nearest_name(key, known_keys)) {
-        fail(fmt::format("unknown key '{}'; did you mean '{}'?", key, *near));
+      if (const auto near = nearest_name(key, known)) {
+        fail(fmt::format("{}unknown key {}; did you mean '{}'?", where, shown(key), *near));
       }
     }
   }
@@ -129,7 +208,7 @@ class attributes_reader {
       value = found->get<std::int64_t>();
     }
     if (!value || *value < low || *value > high) {
-      fail(fmt::format("{}{}: {} is not an integer from {} to {}", where, key, found->dump(), low,
+      fail(fmt::format("{}{}: {} is not an integer from {} to {}", where, key, shown(*found), low,
                        high));
     }
     return value;
@@ -138,8 +217,19 @@ class attributes_reader {
   std::string text(const json& object, const char* key) const {
     const auto found = object.find(key);
     if (found == object.end()) return {};
-    if (!found->is_string()) fail(fmt::format("{}: {} is not a text", key, found->dump()));
+    if (!found->is_string()) fail(fmt::format("{}: {} is not a text", key, shown(*found)));
     return found->get<std::string>();
+  }
+
+  std::string profile_name(const json& root) const {
+    const std::string name = text(root, "policy");
+    if (name.empty() || find_profile(name) != nullptr) return name;
+    std::vector<std::string_view> names;
+    for (const profile& p : all_profiles()) names.push_back(p.name);
+    const auto near = nearest_name(name, names);
+    fail(fmt::format("policy: unknown profile {}{} (known: {})", shown(name),
+                     near ? fmt::format("; did you mean '{}'?", *near) : "",
+                     fmt::join(names, ", ")));
   }
 
   void read_features(const json& root, recorded_attributes& result) const {
@@ -152,7 +242,7 @@ class attributes_reader {
     }
     if (!found->is_array()) fail("features: expected a text or a list of names");
     for (const json& name : *found) {
-      if (!name.is_string()) fail(fmt::format("features: {} is not a name", name.dump()));
+      if (!name.is_string()) fail(fmt::format("features: {} is not a name", shown(name)));
       result.features.push_back(name.get<std::string>());
     }
   }
@@ -166,6 +256,7 @@ class attributes_reader {
       const json& entry = (*found)[i];
       const std::string where = fmt::format("tasks[{}].", i);
       if (!entry.is_object()) fail(fmt::format("tasks[{}]: expected an object", i));
+      check_keys(entry, known_task_keys, other_task_keys, where);
       recorded_attributes::task t;
       t.nice = signed_integer(entry, "nice", -20, 19, where);
       if (const auto slice = integer(entry, "slice_us", 0, 1'000'000, where)) {
@@ -199,10 +290,11 @@ class attributes_reader {
     for (const auto& [known, policy] : names) {
       if (known == name) return policy;
     }
-    fail(fmt::format("{}policy: '{}' is none of normal, batch, idle, fifo, rr", where, name));
+    fail(fmt::format("{}policy: {} is none of normal, batch, idle, fifo, rr", where, shown(name)));
   }
 
   const std::string& path_;
+  const std::string shown_;
 };
 
 // "6.12.95+deb12" to {6, 12}.
@@ -210,6 +302,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> kernel_version(std::string_
   const std::size_t dot = kernel.find('.');
   if (dot == std::string_view::npos) return std::nullopt;
   const std::size_t end = kernel.find_first_not_of("0123456789", dot + 1);
+  if (kernel.front() < '0' || kernel.front() > '9') return std::nullopt;
   const auto major = parse_integer(kernel.substr(0, dot));
   const auto minor = parse_integer(kernel.substr(dot + 1, end - dot - 1));
   if (!major || !minor) return std::nullopt;

@@ -28,6 +28,17 @@ constexpr std::int32_t lowest_fair_prio = 100;
 // they were in.
 constexpr std::uint64_t max_warm_up_ns = 1'000'000'000;
 
+constexpr unsigned max_cpus = 512;  // of a machine
+
+// Whatever number a recording holds, within the range of its class.
+int nice_of(std::int32_t prio) { return std::clamp(prio, lowest_fair_prio, 120 + max_nice) - 120; }
+
+int rt_priority_of(std::int32_t prio) { return 99 - std::clamp(prio, -1, 98); }
+
+bool is_real_time(sched_policy policy) {
+  return policy == sched_policy::fifo || policy == sched_policy::round_robin;
+}
+
 enum class seen_state : std::uint8_t { unknown, running, runnable, blocked, gone };
 
 // An edge of a segment that may turn out to be endless: where its operations are, and how long the
@@ -77,6 +88,12 @@ struct traced_task {
   task_figures figures;
 };
 
+// Who runs on a CPU, as far as the recording was read.
+struct traced_cpu {
+  std::optional<std::uint32_t> current;  // in the builder's list
+  bool seen = false;                     // else current is not known yet
+};
+
 class program_builder {
  public:
   program_builder(const trace::recording& recording, const recorded_attributes& attributes,
@@ -93,6 +110,9 @@ class program_builder {
   void on_switch(const event& e);
   void switch_out(traced_task& t, const event& e);
   void switch_in(traced_task& t, const event& e);
+  void found_running(traced_task& t, const event& e);
+  void lose_cpu(traced_task& t);
+  void lose_cpu_to(unsigned cpu, const traced_task* other);
   void measure_run(traced_task& t, std::uint64_t until_ns);
   void on_wakeup(const event& e);
   void on_new_task(const event& e);
@@ -120,6 +140,7 @@ class program_builder {
   recorded_machine machine_;
   std::deque<traced_task> tasks_;                           // references stay good while it grows
   std::unordered_map<std::int32_t, std::uint32_t> latest_;  // pid -> task; never iterated
+  std::vector<traced_cpu> on_cpu_;
   std::vector<cpu_figures> cpus_;
   std::map<std::string, std::uint64_t> anomalies_;
   bool open_ = false;
@@ -128,6 +149,10 @@ class program_builder {
 
 recorded_programs program_builder::build() {
   const recorded_span window = find_window(recording_, options_.window);
+  if (recording_.cpus > max_cpus) {
+    throw input_error(fmt::format("{}: it has {} CPUs; at most {} can be replayed", recording_.path,
+                                  recording_.cpus, max_cpus));
+  }
   const std::uint64_t first = recording_.events.front().time_ns;
   span_ = {window.from_ns - std::min(window.from_ns - first, max_warm_up_ns), window.to_ns};
   measured_from_ns_ = window.from_ns;
@@ -135,6 +160,7 @@ recorded_programs program_builder::build() {
   machine_.tick_ns = (1'000'000'000 + attributes_.hz / 2) / attributes_.hz;
   infer_ticks(recording_, span_, machine_);
   cpus_.resize(machine_.cpus);
+  on_cpu_.resize(machine_.cpus);
   for (const event& e : recording_.events) {
     if (!open_ && e.time_ns >= span_.from_ns) open_window();
     if (!measuring_ && e.time_ns >= measured_from_ns_) begin_measuring();
@@ -177,7 +203,8 @@ void program_builder::name_task(traced_task& t, std::uint32_t comm, std::int32_t
   if (open_ && t.prio_known && t.prio != prio && t.prio >= lowest_fair_prio &&
       prio >= lowest_fair_prio) {
     flush_work(t, at_ns);
-    t.steps.push_back({op_kind::set_nice, 0, static_cast<std::uint64_t>(std::int64_t{prio} - 120)});
+    t.steps.push_back(
+        {op_kind::set_nice, 0, static_cast<std::uint64_t>(std::int64_t{nice_of(prio)})});
   } else if (!t.prio_known) {
     t.first_prio = prio;
   }
@@ -198,6 +225,7 @@ void program_builder::open_window() {
     t.in_window = t.state == seen_state::running || t.state == seen_state::runnable;
     t.start = t.in_window ? start_state::runnable : start_state::blocked;
     t.start_order_ns = t.state == seen_state::running ? 0 : t.waiting_since_ns;
+    if (t.state == seen_state::running) t.segment_runs.push_back({span_.from_ns, 0});
   }
 }
 
@@ -250,11 +278,13 @@ void program_builder::flush_work(traced_task& t, std::uint64_t at_ns) {
 
 void program_builder::on_switch(const event& e) {
   if (measuring_) ++cpus_.at(e.cpu).switches;
-  if (e.pid != 0) {
-    traced_task& previous = task_of(e.pid);
-    name_task(previous, e.comm, e.prio, e.time_ns);
-    switch_out(previous, e);
+  traced_task* const previous = e.pid == 0 ? nullptr : &task_of(e.pid);
+  lose_cpu_to(e.cpu, previous);
+  if (previous != nullptr) {
+    name_task(*previous, e.comm, e.prio, e.time_ns);
+    switch_out(*previous, e);
   }
+  on_cpu_.at(e.cpu) = {std::nullopt, true};
   if (e.other_pid != 0) {
     traced_task& next = task_of(e.other_pid);
     name_task(next, e.other_comm, e.other_prio, e.time_ns);
@@ -263,19 +293,12 @@ void program_builder::on_switch(const event& e) {
 }
 
 void program_builder::switch_out(traced_task& t, const event& e) {
-  t.cpu = e.cpu;
+  if (t.state == seen_state::running && t.cpu != e.cpu) lose_cpu(t);
   if (t.state != seen_state::running) {
-    // It ran from before the window, or its switch in was lost.
-    if (t.state == seen_state::unknown) {
-      t.start = start_state::runnable;
-      t.start_order_ns = 0;
-      t.first_cpu = e.cpu;
-    } else if (open_) {
+    if (open_ && (t.state != seen_state::unknown || on_cpu_.at(e.cpu).seen)) {
       note("switched out without having been switched in");
     }
-    t.state = seen_state::running;
-    t.run_start_ns = t.switched_in_ns =
-        open_ && t.start_order_ns == 0 && t.steps.empty() ? span_.from_ns : e.time_ns;
+    found_running(t, e);
   }
   if (open_) {
     t.in_window = true;
@@ -307,6 +330,36 @@ void program_builder::switch_out(traced_task& t, const event& e) {
   }
 }
 
+// The task runs though no switch in was seen: since the beginning, if this is the first that is
+// seen of it and of its CPU, else from here on.
+void program_builder::found_running(traced_task& t, const event& e) {
+  traced_cpu& on = on_cpu_.at(e.cpu);
+  const bool from_start = t.state == seen_state::unknown && !on.seen;
+  if (t.state == seen_state::unknown) {
+    t.start = start_state::runnable;
+    t.start_order_ns = from_start ? 0 : 1;
+    t.first_cpu = e.cpu;
+  }
+  t.cpu = e.cpu;
+  t.state = seen_state::running;
+  t.run_start_ns = t.switched_in_ns = from_start && open_ ? span_.from_ns : e.time_ns;
+  if (open_) t.segment_runs.push_back({t.run_start_ns, t.consumed_ns});
+  on = {t.index, true};
+}
+
+// Events are missing: how long the task ran is not known, and nothing is counted.
+void program_builder::lose_cpu(traced_task& t) {
+  if (open_) note("lost the CPU without a switch on record");
+  on_cpu_.at(t.cpu).current.reset();
+  t.state = seen_state::runnable;
+  t.wait_counts = false;
+}
+
+void program_builder::lose_cpu_to(unsigned cpu, const traced_task* other) {
+  const std::optional<std::uint32_t> current = on_cpu_.at(cpu).current;
+  if (current && (other == nullptr || other->index != *current)) lose_cpu(tasks_[*current]);
+}
+
 void program_builder::measure_run(traced_task& t, std::uint64_t until_ns) {
   const std::uint64_t ran = until_ns - std::max(t.switched_in_ns, measured_from_ns_);
   t.figures.cpu_ns += ran;
@@ -321,14 +374,13 @@ void program_builder::begin_segment(traced_task& t, std::uint64_t at_ns) {
 }
 
 void program_builder::switch_in(traced_task& t, const event& e) {
-  if (t.state == seen_state::blocked || t.state == seen_state::running) {
+  if (t.state == seen_state::running) lose_cpu(t);
+  if (t.state == seen_state::blocked) {
     if (open_) {
       note("ran without a wake-up on record");
-      if (t.state == seen_state::blocked) {
-        add_external_sleep(t, e);
-        begin_segment(t, e.time_ns);
-        if (measuring_) ++t.figures.wakeups;
-      }
+      add_external_sleep(t, e);
+      begin_segment(t, e.time_ns);
+      if (measuring_) ++t.figures.wakeups;
     }
     t.wait_counts = false;
   } else if (t.state == seen_state::unknown) {
@@ -353,6 +405,7 @@ void program_builder::switch_in(traced_task& t, const event& e) {
   t.state = seen_state::running;
   t.switched_in_ns = t.run_start_ns = e.time_ns;
   if (open_) t.segment_runs.push_back({e.time_ns, t.consumed_ns});
+  on_cpu_.at(e.cpu) = {t.index, true};
 }
 
 traced_task* program_builder::running_waker(const event& e) {
@@ -362,11 +415,8 @@ traced_task* program_builder::running_waker(const event& e) {
   }
   traced_task& waker = task_of(e.context_pid);
   if (waker.state == seen_state::unknown) {
-    // Its first sign of life: it has run since the beginning.
-    waker.state = seen_state::running;
-    waker.start = start_state::runnable;
-    waker.cpu = waker.first_cpu = e.cpu;
-    waker.run_start_ns = waker.switched_in_ns = open_ ? span_.from_ns : e.time_ns;
+    lose_cpu_to(e.cpu, &waker);
+    found_running(waker, e);
   }
   return waker.state == seen_state::running ? &waker : nullptr;
 }
@@ -385,7 +435,8 @@ void program_builder::add_edge(traced_task& waker, std::uint32_t target_index,
 
 void program_builder::add_external_sleep(traced_task& t, const event& e) {
   t.external_wakes.push_back({t.steps.size(), t.blocked_ns, e.time_ns});
-  if (e.context == context_kind::softirq && machine_.tick_phase_known) {
+  if (e.context == context_kind::softirq && machine_.tick_phase_known &&
+      options_.wakes != external_wakes::absolute) {
     t.external_wakes.pop_back();
     const std::uint64_t ticks = tick_index(e.time_ns) - tick_index(t.blocked_ns);
     t.steps.push_back({op_kind::sleep_ticks, 0, std::max<std::uint64_t>(ticks, 1)});
@@ -400,18 +451,17 @@ void program_builder::on_wakeup(const event& e) {
   name_task(t, e.comm, e.prio, e.time_ns);
   if (t.state == seen_state::running || t.state == seen_state::runnable) return;
   t.cpu = e.target_cpu >= 0 ? static_cast<unsigned>(e.target_cpu) : e.cpu;
-  if (t.state == seen_state::unknown) t.first_cpu = t.cpu;
   if (t.cpu >= machine_.cpus) t.cpu = 0;
+  if (t.state == seen_state::unknown) t.first_cpu = t.cpu;
   if (open_) {
     t.in_window = true;
-    if (machine_.cpus > 1) t.steps.push_back({op_kind::move, t.cpu, 0});
     if (traced_task* waker = running_waker(e); waker != nullptr) {
       add_edge(*waker, t.index, e.time_ns);
       t.steps.push_back({op_kind::wait, 0, 0});
     } else {
       add_external_sleep(t, e);
     }
-    if (machine_.cpus > 1) std::swap(t.steps.back(), t.steps[t.steps.size() - 2]);
+    if (machine_.cpus > 1) t.steps.push_back({op_kind::move, t.cpu, 0});
     if (measuring_) {
       t.figures.sleep_ns += e.time_ns - std::max(t.blocked_ns, measured_from_ns_);
       ++t.figures.wakeups;
@@ -462,13 +512,16 @@ void program_builder::make_endless(traced_task& t) {
         i + 1 < t.segment_edges.size() ? t.segment_edges[i + 1].wake_step : t.steps.size();
     const std::uint32_t target = t.steps[at.wake_step].target;
     if (at.target_blocked_in_segment) {
+      // What ran before is waiting for the target to block, but for the first edge's start. Of the
+      // time since then only what came after the edge before is left.
+      std::uint64_t after_block_ns = 0;
       if (!steps.empty() && steps.back().kind == op_kind::run) {
-        // What ran before the target blocked is waiting for it, but for the first edge's start.
         op& before = steps.back();
-        before.value = i == 0 ? before.value - std::min(before.value, at.since_block_ns) : 0;
+        after_block_ns = std::min(before.value, at.since_block_ns);
+        before.value = i == 0 ? before.value - after_block_ns : 0;
         if (before.value == 0) steps.pop_back();
       }
-      steps.push_back({op_kind::watch, target, at.since_block_ns});
+      steps.push_back({op_kind::watch, target, after_block_ns});
       steps.push_back({op_kind::signal, target, 0});
     } else {
       steps.push_back(t.steps[at.wake_step]);
@@ -546,6 +599,7 @@ void program_builder::apply_attributes(const traced_task& t, task_setup& setup) 
     if (a.clock_poll_ns) setup.clock_poll_ns = *a.clock_poll_ns;
     if (a.policy) setup.policy = *a.policy;
   }
+  if (is_real_time(setup.policy)) setup.rt_priority = std::max(setup.rt_priority, 1);
 }
 
 recorded_programs program_builder::finish() {
@@ -582,10 +636,10 @@ recorded_programs program_builder::finish() {
     setup.cpu = t.first_cpu;
     setup.start = t.start;
     if (t.first_prio >= lowest_fair_prio) {
-      setup.nice = t.first_prio - 120;
+      setup.nice = nice_of(t.first_prio);
     } else {
       setup.policy = sched_policy::fifo;
-      setup.rt_priority = 99 - t.first_prio;
+      setup.rt_priority = rt_priority_of(t.first_prio);
     }
     apply_attributes(t, setup);
     for (op& step : t.steps) {
@@ -602,15 +656,15 @@ recorded_programs program_builder::finish() {
     }
     setup.steps = std::move(t.steps);
     t.figures.name = setup.name;
-    t.figures.in_fair_class = setup.policy != sched_policy::fifo;
+    t.figures.in_fair_class = !is_real_time(setup.policy);
     result.figures.tasks.push_back(t.figures);
     result.figures.work_done_ns =
         std::max(result.figures.work_done_ns,
                  std::max(t.finished_ns, measured_from_ns_) - measured_from_ns_);
     result.tasks.push_back(std::move(setup));
   }
-  std::sort(result.figures.tasks.begin(), result.figures.tasks.end(),
-            [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
+  std::stable_sort(result.figures.tasks.begin(), result.figures.tasks.end(),
+                   [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
   for (cpu_figures& c : cpus_) {
     const std::uint64_t measured_ns = span_.to_ns - measured_from_ns_;
     c.idle_ns = measured_ns - std::min(c.busy_ns, measured_ns);

@@ -8,6 +8,9 @@
 namespace vlag {
 namespace {
 
+// A broken time stamp makes a recording that long; its ticks would take hours to simulate.
+constexpr std::uint64_t max_window_ns = std::uint64_t{365} * 86'400 * 1'000'000'000;
+
 std::uint64_t find_edge(const trace::recording& recording, std::string_view text, bool is_end) {
   const std::uint64_t first = recording.events.front().time_ns;
   const std::uint64_t last = recording.events.back().time_ns;
@@ -48,10 +51,16 @@ recorded_span find_window(const trace::recording& recording, const std::string& 
     to = std::string_view(window).substr(dots + 2);
   }
   const recorded_span span{find_edge(recording, from, false), find_edge(recording, to, true)};
+  const std::uint64_t first = recording.events.front().time_ns;
   if (span.to_ns <= span.from_ns) {
     throw input_error(fmt::format("--window: '{}' is empty in {}: it ends at {} and begins at {}",
-                                  window, recording.path, format_duration(span.to_ns),
-                                  format_duration(span.from_ns)));
+                                  window, recording.path, format_duration(span.to_ns - first),
+                                  format_duration(span.from_ns - first)));
+  }
+  if (span.to_ns - span.from_ns > max_window_ns) {
+    throw input_error(
+        fmt::format("{}: it spans {}, more than a year; expected --window FROM..TO of less",
+                    recording.path, format_duration(span.to_ns - span.from_ns)));
   }
   return span;
 }

@@ -61,6 +61,11 @@ void apply_override(const task_override& change, const policy_config& config, ta
 
 void make_repeating(task_setup& setup) {
   if (setup.steps.empty() || setup.steps.back().kind != op_kind::end) return;
+  // One that needs no CPU time would start again for ever at the same moment.
+  if (std::none_of(setup.steps.begin(), setup.steps.end(),
+                   [](const op& step) { return step.kind == op_kind::run && step.value != 0; })) {
+    return;
+  }
   std::erase_if(setup.steps, [](const op& step) { return step.kind == op_kind::milestone; });
   setup.steps.back() = {op_kind::jump, 0, 0};
 }

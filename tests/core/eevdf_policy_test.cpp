@@ -408,6 +408,17 @@ TEST(eevdf_delayed, woken_after_that_it_starts_anew_at_the_average) {
   }
 }
 
+TEST(eevdf_delayed, leaving_at_last_it_takes_no_credit_along) {
+  for (const bool zero : {true, false}) {
+    delayed_sleeper s(zero ? three_ms_slices() : without(feature::delay_zero));
+    s.cpu.run(7 * ms);
+    ASSERT_GT(s.cpu.fair.queue().lag(*s.sleeper), 0);
+    EXPECT_EQ(s.cpu.schedule(), s.runner);
+    EXPECT_FALSE(s.sleeper->queued);
+    EXPECT_EQ(s.sleeper->vlag, zero ? 0 : static_cast<std::int64_t>(1500 * us));
+  }
+}
+
 TEST(eevdf_delayed, it_counts_as_company) {
   delayed_sleeper s;
   s.cpu.run(4 * ms);
@@ -643,7 +654,7 @@ TEST(eevdf_attributes, a_weight_given_to_a_sleeper_keeps_its_lag_in_wall_clock_t
 
 TEST(eevdf_sums, the_shortest_slice_counts_everybody) {
   one_cpu cpu;
-  for (const std::uint64_t slice : {5, 2, 7, 1, 9}) cpu.fork(0, slice * ms);
+  for (const std::uint64_t slice : {5U, 2U, 7U, 1U, 9U}) cpu.fork(0, slice * ms);
   EXPECT_EQ(cpu.fair.min_slice(), 1 * ms);
   cpu.schedule();  // the one of 1 ms
   EXPECT_EQ(cpu.fair.min_slice(), 1 * ms);

@@ -121,6 +121,7 @@ std::string tree_fault(const timeline_state& s) {
 
 std::string flat_fault(const timeline_state& s) {
   if (s.begin + s.size > s.room) return "a flat queue ends behind its room";
+  if (s.room == inline_form.room && s.begin != 0) return "an inline queue does not begin at 0";
   if (s.size > s.most || s.size < s.least) return "a flat queue has the wrong form";
   if (s.most > s.pools->limits.flat_most) return "a flat queue is too long";
   for (std::uint32_t i = s.begin; i != s.begin + s.size; ++i) {

@@ -43,10 +43,10 @@ TEST(timeline, keeps_equal_keys_in_order_of_insertion) {
 
 TEST(timeline, is_small_while_few_wait) {
   EXPECT_LE(sizeof(timeline), 256U);
-  timeline_memory room(timeline_storage::required_bytes(6));
-  timeline_storage storage(room.span(), 6);
+  timeline_memory room(timeline_storage::required_bytes(8));
+  timeline_storage storage(room.span(), 8);
   timeline line(storage);
-  std::array<entity, 6> e;
+  std::array<entity, 8> e;
   for (std::size_t i = 0; i != e.size(); ++i) line.insert(e[i], i);
   EXPECT_EQ(timeline_inspector::blocks_in_use(storage), 0U);
 }

@@ -60,6 +60,26 @@ TEST(histogram, quantiles_are_within_one_percent_of_an_exact_sort) {
   }));
 }
 
+// More buckets in use than are kept as a list.
+TEST(histogram, many_different_durations_are_counted_as_well_as_few) {
+  duration_histogram few;
+  duration_histogram many;
+  for (std::uint64_t i = 0; i < 5'000; ++i) {
+    many.add(i * i);
+    if (i % 100 == 0) few.add(i * i);
+  }
+  EXPECT_LT(few.buckets().size(), 64U);
+  EXPECT_GT(many.buckets().size(), 500U);
+  for (const unsigned per_mille : {10U, 500U, 999U}) {
+    const std::uint64_t rank = 5 * per_mille - 1;
+    EXPECT_TRUE(within_one_percent(many.quantile_ns(per_mille), rank * rank)) << per_mille;
+  }
+  duration_histogram merged = few;
+  merged.merge(many);
+  EXPECT_EQ(merged.count(), 5'050U);
+  EXPECT_EQ(merged.buckets().size(), many.buckets().size());
+}
+
 TEST(histogram, quantiles_never_fall_as_the_rank_rises) {
   EXPECT_TRUE(rc::check([] {
     const duration_histogram found = histogram_of(*any_durations());
