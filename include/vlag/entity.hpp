@@ -58,7 +58,6 @@ struct alignas(64) entity {
   std::uint64_t protected_deadline = 0;  // slice protection holds while it equals deadline
   std::uint64_t prev_sum_exec_ns = 0;    // sum_exec_ns when it last took the CPU
   group_part* parent = nullptr;          // the part of a group on whose queue it is (group.hpp)
-  void* host = nullptr;                  // for the owner; no class reads it
   bool is_group = false;                 // a group_part, otherwise a task
 };
 

@@ -121,6 +121,7 @@ operation read_operation(const json_line& line, std::span<const operation_info> 
     line.require_kind(*crash, "crash", json_kind::text);
     op.crashed = true;
   }
+  if (op.info->code == operation_code::of_kind) return op;
   for (const auto& [which, name] : argument_names) {
     const bool required = (op.info->required & which) != 0;
     if (!required && (op.info->optional & which) == 0) continue;

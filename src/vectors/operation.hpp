@@ -30,6 +30,7 @@ enum class operation_code : std::uint8_t {
   setattr,    // policy, nice (and slice) together
   reweight,   // a weight of no nice level
   schedule,   //
+  of_kind,    // known to one kind only, which reads its arguments (the bits are its own)
   // on groups
   mkgroup,      //
   rmgroup,      //

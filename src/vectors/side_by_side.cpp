@@ -33,7 +33,6 @@ struct table_row {
   table_row() = default;
   table_row(const table_state& table, std::size_t row)
       : cells(table.row(row)), list(row < table.lists.size() ? &table.lists[row] : nullptr) {}
-  std::int64_t id() const { return static_cast<std::int64_t>(cells.front().bits()); }
 };
 
 bool same_lists(const table_row& a, const table_row& b) {
@@ -61,8 +60,11 @@ class shown_table {
       }
       const table_row er = e < expected.rows() ? table_row(expected, e) : table_row();
       const table_row gr = g < got.rows() ? table_row(got, g) : table_row();
-      const bool take_e = !er.cells.empty() && (gr.cells.empty() || er.id() <= gr.id());
-      const bool take_g = !gr.cells.empty() && (er.cells.empty() || gr.id() <= er.id());
+      const int order = er.cells.empty()   ? 1
+                        : gr.cells.empty() ? -1
+                                           : order_of_rows(layout_, er.cells, gr.cells);
+      const bool take_e = order <= 0;
+      const bool take_g = order >= 0;
       add_rows(take_e ? er : table_row(), take_g ? gr : table_row());
       e += take_e ? 1 : 0;
       g += take_g ? 1 : 0;

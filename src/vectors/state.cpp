@@ -54,26 +54,21 @@ std::optional<difference> first_list_difference(const state_layout& layout, cons
   return std::nullopt;
 }
 
-std::int64_t id_of_row(const table_state& table, std::size_t row) {
-  return row < table.rows() ? static_cast<std::int64_t>(table.row(row).front().bits())
-                            : std::numeric_limits<std::int64_t>::max();
-}
-
 std::optional<difference> first_table_difference(const table_layout& layout,
                                                  const table_state& expected,
                                                  const table_state& got) {
   for (std::size_t r = 0; r < std::max(expected.rows(), got.rows()); ++r) {
-    const std::int64_t id = std::min(id_of_row(expected, r), id_of_row(got, r));
+    const auto e = r < expected.rows() ? expected.row(r) : std::span<const cell>{};
+    const auto g = r < got.rows() ? got.row(r) : std::span<const cell>{};
+    const int order = e.empty() ? 1 : g.empty() ? -1 : order_of_rows(layout, e, g);
     const auto where = [&](std::string_view what) {
-      return fmt::format("{} of {} {}", what, layout.row_name, id);
+      return fmt::format("{} of {}", what, named_row(layout, order > 0 ? g : e));
     };
-    if (id_of_row(expected, r) != id_of_row(got, r)) {
-      const bool missing = id_of_row(got, r) != id;
+    if (order != 0) {
+      const bool missing = order < 0;
       return difference{where(layout.name), missing ? "a row" : "no row",
                         missing ? "no row" : "a row"};
     }
-    const auto e = expected.row(r);
-    const auto g = got.row(r);
     for (std::size_t c = 0; c < layout.columns.size(); ++c) {
       if (!matches(e[c], g[c]))
         return difference{where(layout.columns[c]), shown(e[c]), shown(g[c])};
@@ -86,6 +81,26 @@ std::optional<difference> first_table_difference(const table_layout& layout,
 }
 
 }  // namespace
+
+int order_of_rows(const table_layout& table, std::span<const cell> a,
+                  std::span<const cell> b) noexcept {
+  for (std::size_t k = 0; k < table.keys; ++k) {
+    if (a[k].negative != b[k].negative) return a[k].negative ? -1 : 1;
+    if (a[k].magnitude == b[k].magnitude) continue;
+    const bool smaller_first = !a[k].negative || table.order == row_order::groups_first;
+    return (a[k].magnitude < b[k].magnitude) == smaller_first ? -1 : 1;
+  }
+  return 0;
+}
+
+std::string named_row(const table_layout& table, std::span<const cell> row) {
+  std::string name(table.row_name);
+  for (std::size_t k = 0; k < table.keys; ++k) {
+    name += k == 0 ? " " : fmt::format(" {} ", table.columns[k]);
+    name += shown(row[k]);
+  }
+  return name;
+}
 
 std::string shown(const cell& c) {
   return c.none ? "none" : fmt::format("{}{}", c.negative ? "-" : "", c.magnitude);
@@ -121,7 +136,7 @@ state_reader::column_order state_reader::read_columns(const table_layout& table,
   const auto is_there = [&](std::size_t column) {
     return std::find(order.begin(), order.end(), column) != order.end();
   };
-  header.for_each_child(names, [&](const json_node& n) {
+  const auto read_name = [&](const json_node& n) {
     const std::string_view name = header.text_value(n, key);
     const auto at = static_cast<std::size_t>(
         std::distance(known.begin(), std::find(known.begin(), known.end(), name)));
@@ -131,6 +146,17 @@ state_reader::column_order state_reader::read_columns(const table_layout& table,
     }
     if (is_there(place_of(at))) header.reject(fmt::format("\"{}\" names {} twice", key, name));
     order.push_back(place_of(at));
+  };
+  header.for_each_child(names, [&](const json_node& n) {
+    const std::string_view name = header.text_value(n, key);
+    if (!name.starts_with('<') || !name.ends_with('>')) {
+      read_name(n);
+      return;
+    }
+    const std::string_view other = name.substr(1, name.size() - 2);
+    const json_node& more = header.require(other);
+    header.require_kind(more, other, json_kind::array);
+    header.for_each_child(more, read_name);
   });
   for (std::size_t at = 0; at < known.size(); ++at) {
     if (is_there(place_of(at))) continue;
@@ -203,15 +229,17 @@ void state_reader::read_table(const json_line& line, const json_node& n, std::si
                               table_state& out) const {
   const table_layout& layout = layout_.tables[table];
   line.require_kind(n, layout.name, json_kind::array);
-  std::int64_t last_id = layout.lowest_id - 1;
+  if (layout.keys == 0) {
+    read_row(line, n, table, out);
+    return;
+  }
   line.for_each_child(n, [&](const json_node& row) {
     read_row(line, row, table, out);
-    const auto id = static_cast<std::int64_t>(out.row(out.rows() - 1).front().bits());
-    if (id <= last_id) {
-      line.reject(fmt::format("the rows of \"{}\" are out of order: {} follows {}", layout.name, id,
-                              last_id));
-    }
-    last_id = id;
+    const std::size_t last = out.rows() - 1;
+    if (last == 0 || order_of_rows(layout, out.row(last - 1), out.row(last)) < 0) return;
+    line.reject(fmt::format("the rows of \"{}\" are out of order: {} follows {}", layout.name,
+                            named_row(layout, out.row(last)),
+                            named_row(layout, out.row(last - 1))));
   });
 }
 
@@ -233,7 +261,7 @@ void state_reader::read_row(const json_line& line, const json_node& row, std::si
       return;
     }
     const std::string_view name = layout.columns[column];
-    if (column == 0) {
+    if (column < layout.keys) {
       static_cast<void>(line.signed_value(value, name, layout.lowest_id, highest_row_id));
     }
     cells[column] = read_cell(line, value, name);

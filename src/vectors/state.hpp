@@ -3,9 +3,10 @@
 // What a vector says after each operation, and what our policy says: the same shape for both, so
 // that comparing and printing know nothing of a policy.
 //
-// A state has scalar fields, lists of ids, and tables: a row a task, say, in ascending order of id,
-// each of which may have a list of its own. A kind of vectors names them in a state_layout. Names
-// that only we derive (none is in the file) stand last among the fields and among the columns.
+// A state has scalar fields, lists of ids, and tables: a row a task, say, in the order of their
+// ids, each of which may have a list of its own. A kind of vectors names them in a state_layout.
+// Names that only we derive (none is in the file) stand last among the fields and among the
+// columns.
 #pragma once
 
 #include "vectors/json_line.hpp"
@@ -60,15 +61,22 @@ struct list_layout {
   bool may_be_null = false;  // it is then a list of one "none"
 };
 
+// Rows in the order of their ids: by value, or those below 0 (groups, as minus their id) first and
+// by magnitude.
+enum class row_order : std::uint8_t { by_value, groups_first };
+
 struct table_layout {
   std::string_view name;
   std::string_view columns_key;               // the header key that names the columns
   std::string_view row_name;                  // what a row is, for messages
-  std::span<const std::string_view> columns;  // the first is the id
+  std::span<const std::string_view> columns;  // the first are the keys
   std::size_t derived_columns = 0;
   std::int64_t lowest_id = 1;
   std::string_view list = {};   // the column that is a list of ids; empty: there is none
   bool may_be_missing = false;  // it then has no rows
+  // Columns that name a row: its id, or also a CPU, say. 0: there is one row, written flat.
+  std::size_t keys = 1;
+  row_order order = row_order::by_value;
 
   [[nodiscard]] std::size_t read_columns() const noexcept {
     return columns.size() - derived_columns;
@@ -112,9 +120,16 @@ struct state {
   void reset(const state_layout& layout);
 };
 
+// Rows by their keys: below 0, 0 or above 0 as a stands before, beside or behind b.
+[[nodiscard]] int order_of_rows(const table_layout& table, std::span<const cell> a,
+                                std::span<const cell> b) noexcept;
+// "task 3", "group 1 cpu 0".
+[[nodiscard]] std::string named_row(const table_layout& table, std::span<const cell> row);
+
 // Reads the state part of vector lines.
 class state_reader {
  public:
+  // "<other>" among the columns that the header names stands for the names under its key "other".
   // Throws input_error: a table's columns in the header are not those of the layout, in any order.
   state_reader(const state_layout& layout, const json_line& header);
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <utility>
 
 namespace vlag {
 namespace {
@@ -34,7 +35,9 @@ const vector_kind& kind_of(const json_line& header) {
 class vector_run {
  public:
   vector_run(const json_line& header, const vector_kind& kind)
-      : driver_(kind.make(header)), reader_(driver_->layout(), header) {}
+      : driver_(kind.make(header)), header_(header), layout_(&driver_->layout()) {
+    static_cast<void>(reader());
+  }
 
   // The difference after the operation of a line, if any.
   std::optional<difference> step(const json_line& line) {
@@ -44,31 +47,43 @@ class vector_run {
     }
     if (over_) line.reject("an operation after the one in which the reference crashed");
     if (op_.crashed) return step_crash(line);
-    reader_.read(line, expected_,
-                 [&](std::string_view key) { return op_.skipped || is_operation_key(op_, key); });
+    layout_ = &driver_->layout_of(op_);
+    reader().read(line, expected_,
+                  [&](std::string_view key) { return op_.skipped || driver_->is_key(op_, key); });
     driver_->complete_expected(expected_, op_);
     if (!op_.skipped) driver_->apply(op_, line);
     driver_->observe(op_, got_);
-    return first_difference(driver_->layout(), expected_, got_);
+    return first_difference(*layout_, expected_, got_);
   }
 
   std::uint64_t count() const { return count_; }
   const operation& last() const { return op_; }
-  std::string both_states() const { return side_by_side(driver_->layout(), expected_, got_); }
+  std::string both_states() const { return side_by_side(*layout_, expected_, got_); }
 
  private:
   std::optional<difference> step_crash(const json_line& line) {
     over_ = true;
+    layout_ = &driver_->layout_of(op_);
     driver_->note_crash(op_, line);
     driver_->apply(op_, line);
     driver_->observe(op_, got_);
     expected_ = got_;
     driver_->expect_answer(op_, expected_);
-    return first_difference(driver_->layout(), expected_, got_);
+    return first_difference(*layout_, expected_, got_);
+  }
+
+  // One for each layout that occurs; there are few.
+  state_reader& reader() {
+    for (auto& known : readers_) {
+      if (known.first == layout_) return known.second;
+    }
+    return readers_.emplace_back(layout_, state_reader(*layout_, header_)).second;
   }
 
   std::unique_ptr<vector_driver> driver_;
-  state_reader reader_;
+  json_line header_;
+  const state_layout* layout_;
+  std::vector<std::pair<const state_layout*, state_reader>> readers_;
   operation op_;
   state expected_;
   state got_;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <map>
 #include <set>
 
 namespace vlag {
@@ -168,6 +169,87 @@ TEST(altered, each_cell_of_a_group_is_compared) {
 TEST(altered, each_cell_of_a_cfs_task_is_compared) {
   alter_each_cell("cfs/rand_setattr", tasks_table, 41,
                   [](const json&, const json&, const std::string& column) { return column; });
+}
+
+// The columns of a load-tracking table; "<name>" stands for those under the key "name".
+json pelt_columns(const json& header, const std::string& key) {
+  json all = json::array();
+  for (const std::string name : header[key]) {
+    if (name.front() != '<') {
+      all.push_back(name);
+      continue;
+    }
+    for (const auto& inner : header[name.substr(1, name.size() - 2)]) all.push_back(inner);
+  }
+  return all;
+}
+
+std::string pelt_row_name(const std::string& table, const json& row) {
+  if (table == "rq") return fmt::format("cpu {}", row[0].dump());
+  return fmt::format("{} {} cpu {}", table == "cfs" ? "group" : "entity", row[0].dump(),
+                     row[1].dump());
+}
+
+TEST(altered, each_cell_of_load_tracking_is_compared) {
+  const altered_vector vector("pelt/rand_groups_2", 100);
+  const std::map<std::string, std::string> tables = {
+      {"rq", "rq_cols"}, {"cfs", "cfs_cols"}, {"ents", "ent_cols"}};
+  for (std::size_t i = 30; i <= vector.operations(); i += 67) {
+    const json line = vector.line(i);
+    for (const auto& [table, columns_key] : tables) {
+      const json columns = pelt_columns(vector.line(0), columns_key);
+      for (std::size_t r = 0; r < line[table].size(); ++r) {
+        for (std::size_t c = table == "rq" ? 1 : 2; c < columns.size(); ++c) {
+          json altered = line;
+          altered[table][r][c] = other_value(line[table][r][c]);
+          if (table == "cfs" && line[table][r][0] != 0 && columns[c] == "util_est") {
+            EXPECT_EQ(vector.with(i, altered).totals.differences, 0U);
+          } else {
+            const std::string where = fmt::format("{} of {}", columns[c].get<std::string>(),
+                                                  pelt_row_name(table, line[table][r]));
+            expect_difference(vector.with(i, altered), i, where);
+          }
+        }
+      }
+    }
+    json altered = line;
+    altered["ret"] = other_value(line["ret"]);
+    expect_difference(vector.with(i, altered), i, "ret");
+  }
+}
+
+TEST(altered, each_cell_of_a_single_average_is_compared) {
+  for (const std::string name : {"pelt/rand_unit_1", "pelt/u_rt_hw_irq", "pelt/u_util_est"}) {
+    const altered_vector vector(name, 120);
+    const json columns = vector.line(0)["avg_cols"];
+    for (std::size_t i = 1; i <= vector.operations(); i += 7) {
+      const json line = vector.line(i);
+      if (!line.contains("avg")) continue;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        json altered = line;
+        altered["avg"][c] = other_value(line["avg"][c]);
+        expect_difference(vector.with(i, altered), i,
+                          columns[c].get<std::string>() + " of the average");
+      }
+    }
+  }
+  const altered_vector table("pelt/u_decay_table", 100);
+  json line = table.line(90);
+  line["result"] = other_value(line["result"]);
+  expect_difference(table.with(90, line), 90, "result");
+}
+
+TEST(altered, a_load_tracking_row_too_many_or_too_few_is_found) {
+  const altered_vector vector("pelt/groups_two_cpus", 30);
+  json line = vector.line(20);
+  const std::string first = pelt_row_name("ents", line["ents"][0]);
+  line["ents"].erase(0);
+  expect_difference(vector.with(20, line), 20, "ents of " + first);
+  line = vector.line(20);
+  json row = line["cfs"].back();
+  row[0] = 77;
+  line["cfs"].push_back(row);
+  expect_difference(vector.with(20, line), 20, "cfs of group 77 cpu 1");
 }
 
 TEST(altered, a_row_too_many_or_too_few_is_found) {

@@ -109,7 +109,7 @@ void never_crashes(const std::string& name, std::uint64_t rounds) {
     refused += found.error.empty() ? 0 : 1;
     differing += found.totals.differences;
   }
-  EXPECT_GT(refused, rounds / 10);
+  EXPECT_GT(refused, rounds / 20);
   EXPECT_GT(differing, rounds / 20);
 }
 
@@ -124,6 +124,11 @@ TEST(mutation, cfs_never_crashes) {
 TEST(mutation, groups_never_crash) {
   never_crashes("hierarchy/rand_groupchurn", 1500);
   never_crashes("hierarchy/rand_bw_lat", 1500);
+}
+
+TEST(mutation, pelt_never_crashes) {
+  never_crashes("pelt/rand_groups_1", 1500);
+  never_crashes("pelt/rand_unit_1", 1500);
 }
 
 }  // namespace
