@@ -197,12 +197,41 @@ std::string comparison_table(std::span<const run_figures* const> runs, const row
   return table.text();
 }
 
+namespace {
+
+std::uint64_t span_of(const run_figures& run) { return run.to_ns - run.from_ns; }
+
+bool covers_little(const run_figures& recorded, const run_figures& run) {
+  return span_of(run) * 2 < span_of(recorded);
+}
+
+// One that waited for half of the run or more, and for less than a quarter in the base.
+const task_figures* starving_task(const run_figures& base, const run_figures& run) {
+  for (const task_figures& t : run.tasks) {
+    if ((t.max_wait_to_ns - t.max_wait_from_ns) * 2 < span_of(run) || span_of(run) == 0) continue;
+    const auto was = std::find_if(base.tasks.begin(), base.tasks.end(),
+                                  [&](const task_figures& b) { return b.pid == t.pid; });
+    if (was == base.tasks.end()) continue;
+    if ((was->max_wait_to_ns - was->max_wait_from_ns) * 4 < span_of(base)) return &t;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::string what_changed_most(std::span<const run_figures* const> runs, const row_choice& choice) {
   assert(runs.size() >= 2);
   const std::size_t base = runs.size() > 2 ? 1 : 0;
   const std::vector<compared_group> groups = ordered_groups(runs, choice);
+  for (std::size_t r = base + 1; r < runs.size(); ++r) {
+    if (const task_figures* t = starving_task(*runs[base], *runs[r]); t != nullptr) {
+      return fmt::format("{} starves under {}: it waited {} ms for the CPU in one go.", t->name,
+                         runs[r]->label, as_ms(t->max_wait_to_ns - t->max_wait_from_ns));
+    }
+  }
   change most;
   for (std::size_t r = base + 1; r < runs.size(); ++r) {
+    if (covers_little(*runs[0], *runs[r])) continue;
     for (const compared_group& group : groups) {
       if (!group.has_row) continue;
       for (const measure what : {measure::p99_delay, measure::mean_delay, measure::share}) {

@@ -94,6 +94,8 @@ self_check_result self_check(const run_figures& recorded, const run_figures& rep
   }
   result.cells.push_back(work_cell(recorded, replayed));
   result.totals = total_cells(recorded, replayed);
+  result.recorded_span_ns = recorded.to_ns - recorded.from_ns;
+  result.replayed_span_ns = replayed.to_ns - replayed.from_ns;
   return result;
 }
 
@@ -150,6 +152,10 @@ std::string self_check_verdict(const self_check_result& result) {
   const std::size_t all = result.cells.size();
   std::string text =
       fmt::format("Self-check: {} of {} figures come back within their bounds. ", held, all);
+  if (result.replayed_span_ns * 2 < result.recorded_span_ns) {
+    return text + fmt::format("But the replay covers only {} of {} ms: do not trust the what-if.",
+                              as_ms(result.replayed_span_ns), as_ms(result.recorded_span_ns));
+  }
   if (held == all) return text + "The what-if can be trusted about as far as these bounds.";
   std::string misses;
   for (const check_cell& cell : result.cells) {

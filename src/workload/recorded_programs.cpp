@@ -260,9 +260,16 @@ void program_builder::switch_in(traced_task& t, const event& e) {
     }
     t.wait_counts = false;
   } else if (t.state == seen_state::unknown) {
-    t.start = start_state::runnable;
-    t.start_order_ns = 1;
     t.first_cpu = e.cpu;
+    if (open_ && e.pid == 0) {  // the CPU was idle: it cannot have waited since the beginning
+      note("ran without a wake-up on record");
+      t.start = start_state::blocked;
+      add_external_sleep(t, e);
+      begin_segment(t, e.time_ns);
+    } else {
+      t.start = start_state::runnable;
+      t.start_order_ns = 1;
+    }
   }
   if (open_) t.in_window = true;
   if (measuring_) {
@@ -391,6 +398,8 @@ void program_builder::close_task(traced_task& t) {
       measure_run(t, span_.to_ns);
       break;
     case seen_state::runnable:
+      t.figures.add_open_wait(std::max(t.waiting_since_ns, measured_from_ns_) - span_.from_ns,
+                              span_.to_ns - span_.from_ns, t.wait_by_wakeup);
       break;
   }
   flush_work(t, span_.to_ns);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "input/input_error.hpp"
+#include "input/text.hpp"
 #include "machine/machine.hpp"
 #include "workload/recorded_programs.hpp"
 
@@ -76,6 +77,21 @@ void stop_if_livelocked(const machine& simulated, const recorded_programs& progr
                                 programs.tasks[simulated.livelocked()].name));
 }
 
+// A task that has less than that of the CPU time recorded does not end the span that is compared
+// when it runs out of program.
+constexpr std::uint64_t mattering_part = 100;
+
+bool matters(const recorded_programs& programs, std::uint32_t number) {
+  const std::int32_t pid = programs.tasks[number].pid;
+  std::uint64_t all = 0;
+  std::uint64_t own = 0;
+  for (const task_figures& t : programs.figures.tasks) {
+    all += t.cpu_ns;
+    if (t.pid == pid) own += t.cpu_ns;
+  }
+  return own * mattering_part >= all;
+}
+
 }  // namespace
 
 struct recorded_workload::state {
@@ -143,7 +159,9 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
     const auto reason = simulated.run_until(chunk);
     stop_if_livelocked(simulated, programs);
     if (reason == machine::stop_reason::program_ended) {
-      if (!frozen && !state_->options.repeat) frozen = simulated.figures();
+      if (!frozen && !state_->options.repeat && matters(programs, simulated.program_ended_by())) {
+        frozen = simulated.figures();
+      }
       continue;
     }
     if (++told <= steps_per_span && progress) progress(told * 1000 / steps_per_span);
@@ -153,6 +171,13 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   }
   run_figures result = frozen ? std::move(*frozen) : simulated.figures();
   result.label = variant.label;
+  const std::uint64_t window = span - programs.measure_from_ns;
+  if ((result.to_ns - result.from_ns) * 2 < window) {
+    result.anomalies.emplace_back(
+        fmt::format("a task ran out of recorded work early: these figures cover only {} of {}",
+                    format_duration(result.to_ns - result.from_ns), format_duration(window)),
+        1);
+  }
   if (simulated.milestones() == programs.milestones) {
     result.work_done_ns = simulated.last_milestone_ns() -
                           std::min(simulated.last_milestone_ns(), programs.measure_from_ns);
