@@ -261,7 +261,8 @@ void program_builder::switch_in(traced_task& t, const event& e) {
     t.wait_counts = false;
   } else if (t.state == seen_state::unknown) {
     t.first_cpu = e.cpu;
-    if (open_ && e.pid == 0) {  // the CPU was idle: it cannot have waited since the beginning
+    if (open_ && e.pid == 0 &&
+        e.time_ns > span_.from_ns) {  // the CPU was idle: it cannot have waited since the beginning
       note("ran without a wake-up on record");
       t.start = start_state::blocked;
       add_external_sleep(t, e);
