@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -20,9 +22,20 @@ namespace {
 constexpr int bad_input = 2;
 constexpr int internal_fault = 3;
 
+// The code is what counts when standard error cannot be written.
 int refuse(int code, std::string_view why) {
-  fmt::print(stderr, "vlag: {}\n", why);
+  const std::string line = fmt::format("vlag: {}\n", why);
+  std::fwrite(line.data(), 1, line.size(), stderr);
   return code;
+}
+
+// A standard stream that the caller closed stays unusable, instead of becoming the next file that
+// is opened.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
 }
 
 const CLI::App& chosen_command(const CLI::App& app) {
@@ -94,6 +107,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_closed_streams();
   try {
     return run(argc, argv);
   } catch (const vlag::input_error& e) {

@@ -156,6 +156,14 @@ TEST_F(command, outputs_that_cannot_be_written_are_refused_before_work) {
   EXPECT_TRUE(has(full.err, "No space left")) << full.err;
 }
 
+TEST_F(command, the_exit_code_holds_without_standard_error) {
+  for (const std::string stream : {"2>&-", "2>/dev/full"}) {
+    EXPECT_EQ(shell(VLAG_COMMAND " replay /nonexistent " + stream).code, 2) << stream;
+    EXPECT_EQ(shell(VLAG_COMMAND " profiles " + stream + " >/dev/full").code, 2) << stream;
+    EXPECT_EQ(shell(VLAG_COMMAND " --polcy " + stream).code, 2) << stream;
+  }
+}
+
 TEST_F(command, profiles_name_their_patch_levels) {
   const outcome o = vlag("profiles");
   EXPECT_EQ(o.code, 0);
