@@ -269,6 +269,9 @@ std::string results_text(const replay_run& run) {
 }
 
 int replay(replay_request& request) {
+  if (request.trace == "-" && request.attributes_file == "-") {
+    throw input_error("TRACE and --attrs cannot both be standard input; expected a file for one");
+  }
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
   if (to_file) {
     require_writable(request.json_path);

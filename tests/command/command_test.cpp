@@ -156,6 +156,19 @@ TEST_F(command, outputs_that_cannot_be_written_are_refused_before_work) {
   EXPECT_TRUE(has(full.err, "No space left")) << full.err;
 }
 
+TEST_F(command, standard_input_is_an_input_as_well) {
+  const std::string trace = file("x", "not a recording");
+  for (const std::string inputs : {"- ", "/nonexistent --attrs - "}) {
+    const std::string line =
+        VLAG_COMMAND " replay " + inputs + "--json '" + trace + "' <'" + trace + "'";
+    const outcome o = shell(line);
+    EXPECT_EQ(o.code, 2);
+    EXPECT_TRUE(has(o.err, "it is an input of this run")) << o.err;
+  }
+  EXPECT_EQ(content(trace), "not a recording");
+  refuses("replay - --attrs -", {"TRACE and --attrs cannot both be standard input"});
+}
+
 TEST_F(command, the_exit_code_holds_without_standard_error) {
   for (const std::string stream : {"2>&-", "2>/dev/full"}) {
     EXPECT_EQ(shell(VLAG_COMMAND " replay /nonexistent " + stream).code, 2) << stream;
