@@ -107,7 +107,11 @@ TEST_F(command, wrong_usage_is_told_with_the_nearest_name) {
   refuses(replay + "--polcy linux-6.1", {"unknown option --polcy", "did you mean --policy?"});
   refuses(replay + "--polcy=linux-6.1", {"unknown option --polcy", "did you mean --policy?"});
   refuses(replay + "another", {"unknown argument another"});
-  refuses(replay + "--seed abc", {"--seed"});
+  for (const std::string seed : {"abc", "''", "-1", "+1", "1.5", "0x10", "18446744073709551616"}) {
+    refuses(replay + "--seed=" + seed, {"--seed", "from 0 to 18446744073709551615"});
+  }
+  refuses(replay + "--json ''", {"--json", "empty"});
+  refuses(replay + "--attrs ''", {"--attrs", "empty"});
   refuses(replay + "--external-wakes sometimes",
           {"--external-wakes", "automatic,relative,absolute"});
   refuses(replay + "--policy", {"--policy"});
@@ -265,6 +269,13 @@ TEST_F(command, results_are_the_same_bytes_each_time) {
   EXPECT_EQ(whole["results"][0]["label"], "recorded");
   EXPECT_EQ(whole["results"][2]["policy"]["reference"], "Linux 6.12.117");
   EXPECT_GT(whole["self_check"]["of"], 0);
+}
+
+TEST_F(command, seeds_are_decimal) {
+  const json ten = json::parse(vlag(replay + "--json - --seed 010").out);
+  EXPECT_EQ(ten["run"]["seed"], 10U);
+  const json most = json::parse(vlag(replay + "--json - --seed 18446744073709551615").out);
+  EXPECT_EQ(most["run"]["seed"], 18446744073709551615U);
 }
 
 TEST_F(command, a_recording_can_come_by_pipe) {
