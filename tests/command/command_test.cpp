@@ -148,7 +148,8 @@ TEST_F(command, wrong_policies_are_refused) {
   refuses(replay + "--tasks fram", {"no task 'fram'", "did you mean 'frame'?"});
   refuses(replay + "--policy linux-6.1 --set base_slice=1ms", {"none of the policies has it"});
   refuses(replay + "--self-check", {"policy of the recording is not known", "--attrs"});
-  refuses("features --profile linux-6.13", {"did you mean 'linux-6.12'?"});
+  refuses("features --profile linux-6.13", {"--profile", "did you mean 'linux-6.12'?"});
+  refuses("features --profile ''", {"--profile", "unknown profile ''"});
 }
 
 TEST_F(command, outputs_that_cannot_be_written_are_refused_before_work) {
