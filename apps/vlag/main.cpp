@@ -78,12 +78,19 @@ int usage_error(const CLI::App& app, const std::string& what) {
   return refuse(bad_input, fmt::format("{} ({} --help shows the usage)", what, name));
 }
 
+bool output_failed() { return std::fflush(stdout) != 0 || std::ferror(stdout) != 0; }
+
+int refuse_output(std::string_view why) {
+  return refuse(bad_input, fmt::format("standard output cannot be written: {}", why));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("vlag: the EEVDF scheduler for user space", "vlag");
   app.set_version_flag("--version", "vlag " VLAG_VERSION);
   app.require_subcommand(1);
   app.footer("Exit code: 0 done, 1 a check said no, 2 bad usage or input, 3 internal fault.");
   int exit_code = 0;
+  errno = 0;
   vlag::add_replay_command(app, exit_code);
   vlag::add_verify_command(app, exit_code);
   vlag::add_profiles_command(app, exit_code);
@@ -97,10 +104,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return usage_error(app, argc < 2 ? "no command given" : unexpected_argument(app, e.what()));
   }
-  if (std::fflush(stdout) != 0) {
-    return refuse(bad_input,
-                  fmt::format("standard output cannot be written: {}", std::strerror(errno)));
-  }
+  if (output_failed()) return refuse_output(std::strerror(errno));
   return exit_code;
 }
 
@@ -113,6 +117,7 @@ int main(int argc, char** argv) {
   } catch (const vlag::input_error& e) {
     return refuse(bad_input, e.what());
   } catch (const std::system_error& e) {
+    if (std::ferror(stdout) != 0) return refuse_output(e.code().message());
     return refuse(bad_input, e.what());
   } catch (const std::exception& e) {
     return refuse(internal_fault, fmt::format("internal fault: {}", e.what()));
