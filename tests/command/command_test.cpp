@@ -275,6 +275,15 @@ TEST_F(command, results_are_the_same_bytes_each_time) {
   EXPECT_GT(whole["self_check"]["of"], 0);
 }
 
+TEST_F(command, verify_takes_a_folder_of_any_compression) {
+  shell("for f in tests/data/vectors/eevdf/*.jsonl.xz; do xz -dc \"$f\" >'" + folder_.string() +
+        "/v.jsonl'; break; done; cd '" + folder_.string() +
+        "'; gzip -k v.jsonl; mv v.jsonl w.jsonl");
+  const outcome o = vlag("verify '" + folder_.string() + "'");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "2 vectors, ")) << o.out;
+}
+
 TEST_F(command, seeds_are_decimal) {
   const json ten = json::parse(vlag(replay + "--json - --seed 010").out);
   EXPECT_EQ(ten["run"]["seed"], 10U);
