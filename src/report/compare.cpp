@@ -7,6 +7,8 @@
 #include <array>
 #include <cassert>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "report/text_table.hpp"
 
@@ -30,31 +32,39 @@ struct compared_group {
   std::vector<task_group> in_run;  // one a run; without tasks where the run has none of that name
 };
 
-bool has_member(const run_figures& run, const std::string& name, const task_filter& filter) {
-  return filter && std::any_of(run.tasks.begin(), run.tasks.end(), [&](const task_figures& task) {
-           return group_name(task.name) == name && filter(task);
-         });
+// Looked up only, never gone through: their order is not that of anything.
+using name_set = std::unordered_set<std::string_view>;
+
+// The names of groups with a task that the filter takes.
+name_set names_with(const run_figures& run, const task_filter& filter) {
+  name_set names;
+  if (!filter) return names;
+  for (const task_figures& task : run.tasks) {
+    if (filter(task)) names.insert(group_name(task.name));
+  }
+  return names;
 }
 
 std::vector<compared_group> compare_groups(std::span<const run_figures* const> runs,
                                            const task_filter& which) {
   std::vector<compared_group> result;
+  std::unordered_map<std::string, std::size_t> place;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (task_group& group : group_tasks(*runs[r], which)) {
-      auto at = std::find_if(result.begin(), result.end(),
-                             [&](const compared_group& c) { return c.name == group.name; });
-      if (at == result.end()) {
-        at = result.emplace(result.end());
-        at->name = group.name;
-        at->in_run.resize(runs.size());
+      const auto [known, is_new] = place.try_emplace(group.name, result.size());
+      if (is_new) {
+        compared_group& added = result.emplace_back();
+        added.name = group.name;
+        added.in_run.resize(runs.size());
       }
-      if (group.tasks > at->tasks) {
-        at->tasks = group.tasks;
-        at->title =
+      compared_group& at = result[known->second];
+      if (group.tasks > at.tasks) {
+        at.tasks = group.tasks;
+        at.title =
             group.tasks == 1 ? group.one_name : fmt::format("{} ({})", group.name, group.tasks);
       }
-      at->share = std::max(at->share, share_ppm(*runs[r], group.sum.cpu_ns));
-      at->in_run[r] = std::move(group);
+      at.share = std::max(at.share, share_ppm(*runs[r], group.sum.cpu_ns));
+      at.in_run[r] = std::move(group);
     }
   }
   return result;
@@ -66,9 +76,10 @@ std::vector<compared_group> ordered_groups(std::span<const run_figures* const> r
   std::vector<compared_group> groups = compare_groups(runs, choice.only);
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
+  const name_set shown_always = names_with(*runs.front(), choice.always);
   std::size_t rows = 0;
   for (compared_group& group : groups) {
-    const bool always = choice.only || has_member(*runs.front(), group.name, choice.always);
+    const bool always = choice.only || shown_always.contains(group.name);
     group.has_row = always || (group.share >= choice.min_share_ppm && rows < choice.max_rows);
     if (group.has_row) ++rows;
   }
@@ -91,15 +102,17 @@ void add_lines(text_table& table, std::span<const run_figures* const> runs,
 // Everything that has no row, as one group.
 compared_group rest_of(std::span<const run_figures* const> runs, const row_choice& choice,
                        const std::vector<compared_group>& groups) {
+  name_set with_row;
+  for (const compared_group& group : groups) {
+    if (group.has_row) with_row.insert(group.name);
+  }
   compared_group rest;
   rest.in_run.resize(runs.size());
   for (std::size_t r = 0; r < runs.size(); ++r) {
     task_group& sum = rest.in_run[r];
     for (const task_figures& task : runs[r]->tasks) {
-      const bool shown = (!choice.only || choice.only(task)) &&
-                         std::any_of(groups.begin(), groups.end(), [&](const auto& g) {
-                           return g.has_row && g.name == group_name(task.name);
-                         });
+      const bool shown =
+          (!choice.only || choice.only(task)) && with_row.contains(group_name(task.name));
       if (shown) continue;
       ++sum.tasks;
       add_figures(sum.sum, task);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <unordered_map>
 
 #include "report/task_groups.hpp"
 #include "report/text_table.hpp"
@@ -86,11 +88,13 @@ std::size_t self_check_result::held() const noexcept {
 self_check_result self_check(const run_figures& recorded, const run_figures& replayed) {
   self_check_result result;
   const std::vector<task_group> after = group_tasks(replayed);
+  std::unordered_map<std::string, const task_group*> after_named;  // looked up only
+  for (const task_group& group : after) after_named.emplace(group.name, &group);
   for (const task_group& was : group_tasks(recorded)) {
     if (share_ppm(recorded, was.sum.cpu_ns) < min_share_ppm) continue;
-    const auto at = std::find_if(after.begin(), after.end(),
-                                 [&](const task_group& g) { return g.name == was.name; });
-    add_cells(result.cells, recorded, was, replayed, at == after.end() ? task_group{} : *at);
+    const auto at = after_named.find(was.name);
+    add_cells(result.cells, recorded, was, replayed,
+              at == after_named.end() ? task_group{} : *at->second);
   }
   result.cells.push_back(work_cell(recorded, replayed));
   result.totals = total_cells(recorded, replayed);
