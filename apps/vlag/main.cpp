@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "input/input_error.hpp"
+#include "input/printable.hpp"
 #include "input/text.hpp"
 #include "verify.hpp"
 
@@ -24,7 +25,7 @@ constexpr int internal_fault = 3;
 
 // The code is what counts when standard error cannot be written.
 int refuse(int code, std::string_view why) {
-  const std::string line = fmt::format("vlag: {}\n", why);
+  const std::string line = fmt::format("vlag: {}\n", vlag::printable(why));
   std::fwrite(line.data(), 1, line.size(), stderr);
   return code;
 }

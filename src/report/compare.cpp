@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "input/printable.hpp"
 #include "report/text_table.hpp"
 
 namespace vlag {
@@ -60,8 +61,7 @@ std::vector<compared_group> compare_groups(std::span<const run_figures* const> r
       compared_group& at = result[known->second];
       if (group.tasks > at.tasks) {
         at.tasks = group.tasks;
-        at.title =
-            group.tasks == 1 ? group.one_name : fmt::format("{} ({})", group.name, group.tasks);
+        at.title = group_title(group);
       }
       at.share = std::max(at.share, share_ppm(*runs[r], group.sum.cpu_ns));
       at.in_run[r] = std::move(group);
@@ -175,14 +175,14 @@ std::string sentence(const change& c, const run_figures& base, const run_figures
     return fmt::format(
         "What changed most: the CPU share of {} is {} % under {} instead of {} % under {}: {} by a "
         "factor of {}.",
-        c.group->title, as_percent(c.after), run.label, as_percent(c.before), base.label, way,
-        factor);
+        c.group->title, as_percent(c.after), printable(run.label), as_percent(c.before),
+        printable(base.label), way, factor);
   }
   return fmt::format(
       "What changed most: the {} delay of {} is {} ms under {} instead of {} ms under {}: {} by a "
       "factor of {}.",
-      c.what == measure::p99_delay ? "P99" : "average", c.group->title, as_ms(c.after), run.label,
-      as_ms(c.before), base.label, way, factor);
+      c.what == measure::p99_delay ? "P99" : "average", c.group->title, as_ms(c.after),
+      printable(run.label), as_ms(c.before), printable(base.label), way, factor);
 }
 
 }  // namespace
@@ -229,7 +229,8 @@ std::string what_changed_most(std::span<const run_figures* const> runs, const ro
     }
   }
   if (most.ratio_per_mille < telling_ratio_per_mille) {
-    return fmt::format("Nothing changed by more than a tenth against {}.", runs[base]->label);
+    return fmt::format("Nothing changed by more than a tenth against {}.",
+                       printable(runs[base]->label));
   }
   return sentence(most, *runs[base], *runs[most.run]);
 }

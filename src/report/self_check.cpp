@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "input/printable.hpp"
 #include "report/task_groups.hpp"
 #include "report/text_table.hpp"
 
@@ -31,10 +32,15 @@ check_cell switches_cell(const std::string& group, std::uint64_t recorded, std::
           std::max(recorded / 10, switches_bound)};
 }
 
+// Not printable(): the results as JSON keep names as they are.
+std::string exact_title(const task_group& group) {
+  if (group.tasks > 1) return fmt::format("{} ({})", group.name, group.tasks);
+  return group.one_name.empty() ? shown_name("") : group.one_name;
+}
+
 void add_cells(std::vector<check_cell>& cells, const run_figures& recorded, const task_group& was,
                const run_figures& replayed, const task_group& is) {
-  const std::string name =
-      was.tasks > 1 ? fmt::format("{} ({})", was.name, was.tasks) : was.one_name;
+  const std::string name = exact_title(was);
   const std::uint64_t share = share_ppm(recorded, was.sum.cpu_ns);
   cells.push_back(
       {name, check_measure::share, share, share_ppm(replayed, is.sum.cpu_ns), share_bound_ppm});
@@ -158,7 +164,7 @@ std::string self_check_verdict(const self_check_result& result) {
   std::string misses;
   for (const check_cell& cell : result.cells) {
     if (cell.holds()) continue;
-    misses += fmt::format("{}{}{}{}", misses.empty() ? "" : "; ", cell.group,
+    misses += fmt::format("{}{}{}{}", misses.empty() ? "" : "; ", printable(cell.group),
                           cell.group.empty() ? "" : ": ", to_string(cell.measure));
   }
   if (held * 10 >= all * 9) {

@@ -2,6 +2,7 @@
 #include "vectors/verify.hpp"
 
 #include "input/line_reader.hpp"
+#include "input/printable.hpp"
 #include "vectors/driver.hpp"
 
 #include <fmt/format.h>
@@ -134,9 +135,9 @@ void verify_vector(const std::string& path, verify_totals& totals, std::ostream&
     ++totals.operations;
     if (!found) continue;
     ++totals.differences;
-    out << fmt::format("{}: operation {} ({}), line {}: {}: expected {}, got {}\n", path,
-                       run.last().number, run.last().info->name, lines.line_number(), found->where,
-                       found->expected, found->got)
+    out << fmt::format("{}: operation {} ({}), line {}: {}: expected {}, got {}\n", printable(path),
+                       run.last().number, run.last().info->name, lines.line_number(),
+                       printable(found->where), printable(found->expected), printable(found->got))
         << run.both_states();
     return;
   }

@@ -284,6 +284,21 @@ TEST_F(command, verify_takes_a_folder_of_any_compression) {
   EXPECT_TRUE(has(o.out, "2 vectors, ")) << o.out;
 }
 
+TEST_F(command, what_others_wrote_cannot_steer_the_terminal) {
+  const std::string from = recording + ".trace.xz";
+  const std::string strange = (folder_ / "strange").string();
+  ASSERT_EQ(
+      shell("xz -dc " + from + " | LC_ALL=C sed 's/frame/fr\\x1bm\\xff/g' >'" + strange + "'").code,
+      0);
+  const outcome o = vlag("replay '" + strange + "' --policy linux-6.12");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_FALSE(has(o.out, "\x1b"));
+  EXPECT_TRUE(has(o.out, "fr\\x1bm\\xff:101")) << o.out;
+  const json whole = json::parse(vlag("replay '" + strange + "' --json -").out);
+  EXPECT_TRUE(has(whole.dump(), "fr\\u001bm\xef\xbf\xbd"));
+  refuses(replay + "--policy \"$(printf 'linux-6.12\\nx\\033[2J')\"", {"\\x0ax\\x1b[2J"});
+}
+
 TEST_F(command, seeds_are_decimal) {
   const json ten = json::parse(vlag(replay + "--json - --seed 010").out);
   EXPECT_EQ(ten["run"]["seed"], 10U);
