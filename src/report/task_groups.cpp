@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/task_groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
+#include "input/printable.hpp"
 #include "report/text_table.hpp"
 
 namespace vlag {
@@ -11,6 +14,15 @@ namespace vlag {
 std::string_view group_name(std::string_view task_name) noexcept {
   const auto end = task_name.find_last_not_of("0123456789");
   return end == task_name.npos ? task_name : task_name.substr(0, end + 1);
+}
+
+std::string shown_name(std::string_view name) {
+  return name.empty() ? "(no name)" : printable(name);
+}
+
+std::string group_title(const task_group& group) {
+  return group.tasks > 1 ? fmt::format("{} ({})", shown_name(group.name), group.tasks)
+                         : shown_name(group.one_name);
 }
 
 std::uint64_t share_ppm(const run_figures& run, std::uint64_t cpu_ns) noexcept {

@@ -30,6 +30,9 @@ struct row_choice {
 // "mi" for "mi7"; a name of digits only stays.
 [[nodiscard]] std::string_view group_name(std::string_view task_name) noexcept;
 
+// As tables and sentences show it: printable; "(no name)" for an empty one.
+[[nodiscard]] std::string shown_name(std::string_view name);
+
 // CPU time as a part of what all CPUs had in the run's span, in parts per million.
 [[nodiscard]] std::uint64_t share_ppm(const run_figures& run, std::uint64_t cpu_ns) noexcept;
 
@@ -44,6 +47,9 @@ struct task_group {
   task_figures sum;  // pid: the lowest; max_wait_*: the longest
   duration_histogram delay;
 };
+
+// "mi (8)", or the name of the only task.
+[[nodiscard]] std::string group_title(const task_group& group);
 
 // In order of the lowest pid.
 [[nodiscard]] std::vector<task_group> group_tasks(const run_figures& run,

@@ -2,6 +2,7 @@
 #include "vectors/verify.hpp"
 
 #include "input/line_reader.hpp"
+#include "input/printable.hpp"
 #include "vectors/driver.hpp"
 
 #include <fmt/format.h>
@@ -93,19 +94,28 @@ class vector_run {
 
 }  // namespace
 
+namespace {
+
+bool is_vector_name(std::string_view name) {
+  return name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") || name.ends_with(".jsonl.xz") ||
+         name.ends_with(".jsonl.zst");
+}
+
+}  // namespace
+
 std::vector<std::string> vector_files(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return {path};
   std::vector<std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(".jsonl") || name.ends_with(".jsonl.xz")) {
-      found.push_back(entry.path().string());
-    }
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(path, error); !error && at != end(at);
+       at.increment(error)) {
+    if (is_vector_name(at->path().filename().string())) found.push_back(at->path().string());
   }
+  if (error) throw input_error(fmt::format("{}: cannot be read: {}", path, error.message()));
   if (found.empty()) {
-    throw input_error(
-        fmt::format("{}: a directory without vectors: expected *.jsonl or *.jsonl.xz", path));
+    throw input_error(fmt::format(
+        "{}: a directory without vectors: expected *.jsonl, plain or .gz, .xz or .zst", path));
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -125,9 +135,9 @@ void verify_vector(const std::string& path, verify_totals& totals, std::ostream&
     ++totals.operations;
     if (!found) continue;
     ++totals.differences;
-    out << fmt::format("{}: operation {} ({}), line {}: {}: expected {}, got {}\n", path,
-                       run.last().number, run.last().info->name, lines.line_number(), found->where,
-                       found->expected, found->got)
+    out << fmt::format("{}: operation {} ({}), line {}: {}: expected {}, got {}\n", printable(path),
+                       run.last().number, run.last().info->name, lines.line_number(),
+                       printable(found->where), printable(found->expected), printable(found->got))
         << run.both_states();
     return;
   }
