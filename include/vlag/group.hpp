@@ -195,7 +195,8 @@ class task_group {
 class group_tree {
  public:
   // cpus: the class of each CPU, all of one kind. Requires: the classes hold no task, are in no
-  // other tree, and live as long as the tree; so does the array.
+  // other tree, and live as long as the tree; so does the array. Once the tree is gone the classes
+  // must not be called any more.
   explicit group_tree(std::span<group_scheduler* const> cpus) noexcept;
   group_tree(const group_tree&) = delete;
   group_tree& operator=(const group_tree&) = delete;
