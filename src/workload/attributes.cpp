@@ -133,7 +133,7 @@ struct first_look : json::json_sax_t {
   }
   bool key(string_t& name) override {
     if (!keys.back().insert(name).second) {
-      refused = fmt::format("the key {} is there twice in one object", shown(name));
+      refused = fmt::format("the key {} is there twice in one object", shown_name(name));
     }
     return refused.empty();
   }
