@@ -82,6 +82,14 @@ void check_spelling(const replay_request& request) {
   }
 }
 
+void note_unused_attributes(replay_run& run) {
+  std::vector<std::string> unused = unused_attributes(run.attributes);
+  if (!run.attributes.kernel.empty() && run.request.policies.empty()) {
+    unused.front() += fmt::format("; replayed under {}", run.variants.front().config.source->name);
+  }
+  run.notes.insert(run.notes.end(), unused.begin(), unused.end());
+}
+
 void choose_variants(replay_run& run) {
   const replay_request& request = run.request;
   const unsigned cpus = run.workload->cpus();
@@ -95,11 +103,14 @@ void choose_variants(replay_run& run) {
     apply_settings(variant, request.settings, cpus);
     run.variants.push_back(std::move(variant));
   }
+  if (!recorded) note_unused_attributes(run);
   if (!request.self_check) return;
   if (!recorded && request.policies.size() != 1) {
-    throw input_error(
-        "--self-check: the policy of the recording is not known; expected --attrs FILE that names "
-        "the kernel, or one --policy to check against");
+    throw input_error(fmt::format(
+        "--self-check: {}; expected --attrs FILE that names {}, or one --policy to check against",
+        run.attributes.kernel.empty() ? "the policy of the recording is not known"
+                                      : unused_attributes(run.attributes).front(),
+        run.attributes.kernel.empty() ? "the kernel" : "a policy"));
   }
   run.reference = recorded ? *recorded : run.variants.front();
   run.reference_is_first = !recorded || (request.policies.empty() && request.settings.empty());

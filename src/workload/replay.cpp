@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "input/input_error.hpp"
 #include "input/text.hpp"
@@ -25,6 +26,15 @@ constexpr std::uint64_t clock_lead_divisor = 6;
 
 constexpr std::uint64_t shortest_own_slice_ns = 100'000;
 constexpr std::uint64_t longest_own_slice_ns = 100'000'000;
+
+// A task stays where it was recorded when the mask has that CPU, else goes to the mask's first.
+void restrict_cpus(std::uint64_t mask, task_setup& setup) {
+  const auto allowed = [mask](std::uint64_t cpu) { return cpu < 64 && (mask >> cpu & 1) != 0; };
+  if (!allowed(setup.cpu)) setup.cpu = static_cast<unsigned>(std::countr_zero(mask));
+  std::erase_if(setup.steps, [&](const op& step) {
+    return step.kind == op_kind::move && !allowed(step.target);
+  });
+}
 
 void apply_override(const task_override& change, const policy_config& config, task_setup& setup) {
   switch (change.attribute) {
@@ -49,13 +59,7 @@ void apply_override(const task_override& change, const policy_config& config, ta
       }
       break;
     case task_attribute::cpus:
-      for (unsigned cpu = 0; cpu < 63; ++cpu) {
-        if ((static_cast<std::uint64_t>(change.value) >> cpu & 1) != 0) {
-          setup.cpu = cpu;
-          break;
-        }
-      }
-      std::erase_if(setup.steps, [](const op& step) { return step.kind == op_kind::move; });
+      restrict_cpus(static_cast<std::uint64_t>(change.value), setup);
       break;
   }
 }

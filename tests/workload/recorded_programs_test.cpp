@@ -417,6 +417,27 @@ TEST(recorded_programs, tasks_that_wait_at_the_start_come_in_the_order_in_which_
   EXPECT_EQ(got.tasks[2].pid, 2);
 }
 
+TEST(recorded_programs, later_attributes_go_before_earlier_ones) {
+  recording_builder b;
+  b.run(0, 0, 'R', 1).run(1000, 1, 'R', 2).run(2000, 2, 'R', 1).mark(3000, "x");
+  const auto entry = [](const char* pattern, std::int64_t nice) {
+    recorded_attributes::task t;
+    t.pattern = pattern;
+    t.nice = nice;
+    return t;
+  };
+  recorded_attributes attributes;
+  attributes.tasks = {entry("1", 1), entry("t*", 2), entry("t2", 3), entry("t1", 4),
+                      entry("2", 5), entry("3", 6),  entry("3", 7),  entry("u*", 8)};
+  attributes.tasks[3].nice.reset();
+  attributes.tasks[3].slice_ns = 1'000'000;
+  const recorded_programs got = test::build(b, {}, attributes);
+  EXPECT_EQ(test::setup_of(got, 1).nice, 2);
+  EXPECT_EQ(test::setup_of(got, 1).slice_ns, 1'000'000U);
+  EXPECT_EQ(test::setup_of(got, 2).nice, 5);
+  EXPECT_EQ(test::count_of(got, "tasks of the attributes that match no task"), 3U);
+}
+
 TEST(recorded_programs, attributes_say_what_the_recording_cannot) {
   recording_builder b;
   b.prio(3, 49).run(0, 0, 'R', 1).run(10, 1, 'S', 2).run(20, 2, 'S', 3).run(30, 3, 'S', 0);
