@@ -182,7 +182,9 @@ TEST(compare, sentence_says_when_nothing_changed) {
 TEST(tables, many_names_take_no_time) {
   run_figures many = run("recorded", {});
   for (std::int32_t pid = 0; pid < 30'000; ++pid) {
-    many.tasks.push_back(task(pid, "t" + std::to_string(pid) + "x", 1, {}));
+    std::string name = std::to_string(pid);
+    name += 'x';
+    many.tasks.push_back(task(pid, name, 1, {}));
   }
   const std::vector<const run_figures*> runs{&many, &many, &many};
   row_choice choice;
@@ -191,7 +193,7 @@ TEST(tables, many_names_take_no_time) {
   const std::string table = comparison_table(runs, choice);
   static_cast<void>(what_changed_most(runs, choice));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-  EXPECT_NE(table.find("t29999x"), std::string::npos) << table;
+  EXPECT_NE(table.find("29999x"), std::string::npos) << table;
 }
 
 }  // namespace
