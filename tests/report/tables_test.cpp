@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -189,10 +189,10 @@ TEST(tables, many_names_take_no_time) {
   const std::vector<const run_figures*> runs{&many, &many, &many};
   row_choice choice;
   choice.always = [](const task_figures& t) { return t.pid == 29'999; };
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // CPU time: the machine may be busy
   const std::string table = comparison_table(runs, choice);
   static_cast<void>(what_changed_most(runs, choice));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
   EXPECT_NE(table.find("29999x"), std::string::npos) << table;
 }
 
