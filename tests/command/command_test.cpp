@@ -108,7 +108,7 @@ TEST_F(command, wrong_usage_is_told_with_the_nearest_name) {
   refuses(replay + "--polcy=linux-6.1", {"unknown option --polcy", "did you mean --policy?"});
   refuses(replay + "another", {"unknown argument another"});
   for (const std::string seed : {"abc", "''", "-1", "+1", "1.5", "0x10", "18446744073709551616"}) {
-    refuses(replay + "--seed=" + seed, {"--seed", "from 0 to 18446744073709551615"});
+    refuses(replay + "--seed " + seed, {"--seed", "from 0 to 18446744073709551615"});
   }
   refuses(replay + "--json ''", {"--json", "empty"});
   refuses(replay + "--attrs ''", {"--attrs", "empty"});
