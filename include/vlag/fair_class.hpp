@@ -112,7 +112,7 @@ class fair_class final : public group_scheduler {
   // The same in favour of t. False: t is not on the queue and nothing has changed.
   bool yield_to(task& t, std::uint64_t now_ns) noexcept;
 
-  // Attribute changes, on a task in any state. Requires: values in range (attr.hpp checks).
+  // Attribute changes, on a task in any state. Requires: values in range.
   void set_nice(task& t, int nice, std::uint64_t now_ns) noexcept;
   // 0: follow the base slice. Otherwise clamped to 0.1 .. 100 ms. False: nothing changes.
   bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) noexcept;

@@ -238,8 +238,9 @@ std::string what_changed_most(std::span<const run_figures* const> runs, const ro
   const std::vector<compared_group> groups = ordered_groups(runs, choice);
   for (std::size_t r = base + 1; r < runs.size(); ++r) {
     if (const task_figures* t = starving_task(*runs[base], *runs[r]); t != nullptr) {
-      return fmt::format("{} starves under {}: it waited {} ms for the CPU in one go.", t->name,
-                         runs[r]->label, as_ms(t->max_wait_to_ns - t->max_wait_from_ns));
+      return fmt::format("{} starves under {}: it waited {} ms for the CPU in one go.",
+                         shown_name(t->name), printable(runs[r]->label),
+                         as_ms(t->max_wait_to_ns - t->max_wait_from_ns));
     }
   }
   change most;
@@ -258,8 +259,11 @@ std::string what_changed_most(std::span<const run_figures* const> runs, const ro
     }
   }
   if (most.ratio_per_mille < telling_ratio_per_mille) {
-    return fmt::format("Nothing changed by more than a tenth against {}.",
-                       printable(runs[base]->label));
+    return fmt::format(
+        "No average delay, P99 or CPU share that rests on enough waits changed by more than a "
+        "tenth "
+        "against {}.",
+        printable(runs[base]->label));
   }
   return sentence(most, *runs[base], *runs[most.run]);
 }

@@ -297,6 +297,11 @@ traced_task* program_builder::running_waker(const event& e) {
       e.context == context_kind::softirq || e.context == context_kind::nmi) {
     return nullptr;
   }
+  if (e.context == context_kind::unknown) {
+    note(
+        "wake-ups that do not say whether an interrupt made them (no flags column): taken for the "
+        "running task's");
+  }
   traced_task& waker = task_of(e.context_pid);
   if (waker.state == seen_state::unknown) {
     lose_cpu_to(e.cpu, &waker);

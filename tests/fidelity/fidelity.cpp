@@ -230,7 +230,9 @@ int run(bool only_check) {
       "\n## What if: one kernel's recording under the other's policy\n\n"
       "Each cell: as recorded / replayed under the other policy / as the other kernel really did "
       "with\n"
-      "the same workload. Switches are a second.\n\n"
+      "the same workload. Switches are a second. Means of few wake-ups (b, m) say little; no bound "
+      "is\n"
+      "set here. The k recordings are left out: they need groups.\n\n"
       "| replay | tasks | CPU share | switches/s | mean wake-up latency |\n"
       "| --- | --- | --- | --- | --- |\n");
   for (const std::string_view workload : what_if_workloads) {

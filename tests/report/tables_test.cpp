@@ -173,8 +173,10 @@ TEST(compare, a_delay_of_nothing_gives_a_lower_bound) {
 
 TEST(compare, sentence_says_when_nothing_changed) {
   const run_figures a = run("recorded", {task(1, "frame", 100, {1}, 200)});
-  EXPECT_EQ(what_changed_most(columns{&a, &a}, {}),
-            "Nothing changed by more than a tenth against recorded.");
+  EXPECT_EQ(
+      what_changed_most(columns{&a, &a}, {}),
+      "No average delay, P99 or CPU share that rests on enough waits changed by more than a tenth "
+      "against recorded.");
 }
 
 // Work that grows with the square of the names would be a minute here.
