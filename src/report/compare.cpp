@@ -30,7 +30,7 @@ struct compared_group {
   std::size_t tasks = 0;
   std::uint64_t share = 0;  // the largest, ppm
   bool has_row = false;
-  std::vector<task_group> in_run;  // one a run; without tasks where the run has none of that name
+  std::vector<name_group> in_run;  // one a run; without tasks where the run has none of that name
 };
 
 // Looked up only, never gone through: their order is not that of anything.
@@ -51,7 +51,7 @@ std::vector<compared_group> compare_groups(std::span<const run_figures* const> r
   std::vector<compared_group> result;
   std::unordered_map<std::string, std::size_t> place;
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    for (task_group& group : group_tasks(*runs[r], which)) {
+    for (name_group& group : group_tasks(*runs[r], which)) {
       const auto [known, is_new] = place.try_emplace(group.name, result.size());
       if (is_new) {
         compared_group& added = result.emplace_back();
@@ -90,7 +90,7 @@ std::vector<compared_group> ordered_groups(std::span<const run_figures* const> r
 void add_lines(text_table& table, std::span<const run_figures* const> runs,
                const compared_group& group) {
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    const task_group& g = group.in_run[r];
+    const name_group& g = group.in_run[r];
     const bool waited = g.delay.count() > 0;
     table.add_row(
         {r == 0 ? group.title : "", runs[r]->label, as_percent(share_ppm(*runs[r], g.sum.cpu_ns)),
@@ -109,7 +109,7 @@ compared_group rest_of(std::span<const run_figures* const> runs, const row_choic
   compared_group rest;
   rest.in_run.resize(runs.size());
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    task_group& sum = rest.in_run[r];
+    name_group& sum = rest.in_run[r];
     for (const task_figures& task : runs[r]->tasks) {
       const bool shown =
           (!choice.only || choice.only(task)) && with_row.contains(group_name(task.name));
@@ -136,7 +136,7 @@ struct change {
 };
 
 std::optional<std::uint64_t> value_of(measure what, const run_figures& run,
-                                      const task_group& group) {
+                                      const name_group& group) {
   switch (what) {
     case measure::p99_delay:
       if (group.delay.count() < waits_for_p99) return std::nullopt;

@@ -33,13 +33,13 @@ check_cell switches_cell(const std::string& group, std::uint64_t recorded, std::
 }
 
 // Not printable(): the results as JSON keep names as they are.
-std::string exact_title(const task_group& group) {
+std::string exact_title(const name_group& group) {
   if (group.tasks > 1) return fmt::format("{} ({})", group.name, group.tasks);
   return group.one_name.empty() ? shown_name("") : group.one_name;
 }
 
-void add_cells(std::vector<check_cell>& cells, const run_figures& recorded, const task_group& was,
-               const run_figures& replayed, const task_group& is) {
+void add_cells(std::vector<check_cell>& cells, const run_figures& recorded, const name_group& was,
+               const run_figures& replayed, const name_group& is) {
   const std::string name = exact_title(was);
   const std::uint64_t share = share_ppm(recorded, was.sum.cpu_ns);
   cells.push_back(
@@ -93,14 +93,14 @@ std::size_t self_check_result::held() const noexcept {
 
 self_check_result self_check(const run_figures& recorded, const run_figures& replayed) {
   self_check_result result;
-  const std::vector<task_group> after = group_tasks(replayed);
-  std::unordered_map<std::string, const task_group*> after_named;  // looked up only
-  for (const task_group& group : after) after_named.emplace(group.name, &group);
-  for (const task_group& was : group_tasks(recorded)) {
+  const std::vector<name_group> after = group_tasks(replayed);
+  std::unordered_map<std::string, const name_group*> after_named;  // looked up only
+  for (const name_group& group : after) after_named.emplace(group.name, &group);
+  for (const name_group& was : group_tasks(recorded)) {
     if (share_ppm(recorded, was.sum.cpu_ns) < min_share_ppm) continue;
     const auto at = after_named.find(was.name);
     add_cells(result.cells, recorded, was, replayed,
-              at == after_named.end() ? task_group{} : *at->second);
+              at == after_named.end() ? name_group{} : *at->second);
   }
   result.cells.push_back(work_cell(recorded, replayed));
   result.totals = total_cells(recorded, replayed);

@@ -40,7 +40,7 @@ struct row_choice {
 [[nodiscard]] duration_histogram delay_of(const task_figures& task);
 
 // The tasks of one name in one run.
-struct task_group {
+struct name_group {
   std::string name;      // as group_name() says
   std::string one_name;  // of its only task; empty when it has several
   std::size_t tasks = 0;
@@ -49,10 +49,10 @@ struct task_group {
 };
 
 // "mi (8)", or the name of the only task.
-[[nodiscard]] std::string group_title(const task_group& group);
+[[nodiscard]] std::string group_title(const name_group& group);
 
 // In order of the lowest pid.
-[[nodiscard]] std::vector<task_group> group_tasks(const run_figures& run,
+[[nodiscard]] std::vector<name_group> group_tasks(const run_figures& run,
                                                   const task_filter& which = {});
 
 // Adds a task's figures to a sum (pid and name stay).
