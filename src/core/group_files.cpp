@@ -57,8 +57,9 @@ group_error read_us(std::string_view text, std::uint64_t& ns) noexcept {
 // "QUOTA" or "QUOTA PERIOD", QUOTA a number or "max".
 group_error read_limit(std::string_view text, bandwidth_limit& limit) noexcept {
   const auto gap = std::find_if(text.begin(), text.end(), is_space);
-  const std::string_view quota = text.substr(0, static_cast<std::size_t>(gap - text.begin()));
-  const std::string_view period = stripped(text.substr(quota.size()));
+  const std::string_view quota(text.data(), static_cast<std::size_t>(gap - text.begin()));
+  text.remove_prefix(quota.size());
+  const std::string_view period = stripped(text);
   if (quota == "max") {
     limit.quota_ns = no_quota;
   } else if (read_us(quota, limit.quota_ns) != group_error::none) {
