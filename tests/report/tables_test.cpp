@@ -179,6 +179,22 @@ TEST(compare, sentence_says_when_nothing_changed) {
       "against recorded.");
 }
 
+TEST(compare, sentence_names_a_task_that_starves) {
+  const run_figures a = run("recorded", {task(1, "frame", 100, {1}, 200)});
+  run_figures b = run("x", {task(1, "frame", 0, {})});
+  b.tasks[0].add_open_wait(100'000'000, 1000'000'000, false);
+  EXPECT_EQ(what_changed_most(columns{&a, &b}, {}),
+            "frame starves under x: it waited 900.000 ms for the CPU in one go.");
+}
+
+TEST(compare, sentence_draws_nothing_from_a_run_that_covers_little) {
+  const run_figures a = run("recorded", {task(1, "frame", 100, {10}, 200)});
+  run_figures b = run("x", {task(1, "frame", 40, {1}, 200)});
+  b.to_ns = 400'000'000;
+  EXPECT_NE(what_changed_most(columns{&a, &b}, {}).find("changed by more than a tenth"),
+            std::string::npos);
+}
+
 // Work that grows with the square of the names would be a minute here.
 TEST(tables, thirty_thousand_names) {
   run_figures many = run("recorded", {});
