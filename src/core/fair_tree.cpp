@@ -31,7 +31,10 @@ void fair_class::count_tasks(fair_level& level, task_counts& change) noexcept {
 void fair_class::charge_time(fair_level& level, std::uint64_t now_ns) noexcept {
   entity* const c = level.queue.current();
   const std::uint64_t before_ns = c->sum_exec_ns;
+  const std::uint64_t old_deadline = c->deadline;
   const run_queue::verdict found = level.queue.account(now_ns);
+  ++deadline_checks_;
+  deadline_updates_ += c->deadline != old_deadline ? 1U : 0U;
   if (level.limited) charge_quota(level, c->sum_exec_ns - before_ns, now_ns);
   if (found == run_queue::verdict::may_go_on) return;
   drop_buddy(*c);
@@ -248,6 +251,7 @@ inline task* fair_class::pick(std::uint64_t now_ns) noexcept {
       level = &root_;
       continue;
     }
+    if (choice_hook_ != nullptr) choice_hook_(choice_context_, *level);
     entity* best = level->queue.pick_next();
     if (best->sched_delayed) {
       complete_delayed(*best, now_ns);

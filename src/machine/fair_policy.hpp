@@ -3,13 +3,26 @@
 // The fair class of one simulated CPU, whichever engine the policy asks for.
 #pragma once
 
+#include "machine/snapshot.hpp"
 #include "vlag/cfs_class.hpp"
 #include "vlag/fair_class.hpp"
 #include "vlag/profile.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace vlag {
+
+// Told what a class decides and, if it watches choices, each queue just before one is made from it.
+class fair_watcher {
+ public:
+  virtual void on_decision(decision what, const entity& who) = 0;
+  virtual void before_choice(queue_view queue) = 0;
+
+ protected:
+  ~fair_watcher() = default;
+};
 
 // The calls of fair_class and cfs_class that a CPU needs; see fair_class.hpp for their contract.
 class fair_policy {
@@ -32,7 +45,17 @@ class fair_policy {
   virtual void set_need_resched() = 0;
   [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;
   [[nodiscard]] virtual std::uint32_t nr_runnable() const = 0;
+  [[nodiscard]] virtual std::uint32_t nr_queued() const = 0;
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
+
+  // All queues, the root's first, then in the order of the group tree; a task, wherever it is.
+  [[nodiscard]] virtual std::vector<queue_view> queues() const = 0;
+  [[nodiscard]] virtual entity_view view(const task& t) const = 0;
+  // EEVDF: how often it was looked whether a request is used up, and how often it was.
+  [[nodiscard]] virtual std::uint64_t deadline_checks() const = 0;
+  [[nodiscard]] virtual std::uint64_t deadline_updates() const = 0;
+  enum class watch : std::uint8_t { decisions, decisions_and_choices };  // choices copy queues
+  virtual void set_watcher(fair_watcher& watcher, watch what) = 0;
 };
 
 // config must outlive the policy and stay where it is.

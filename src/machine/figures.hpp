@@ -4,6 +4,8 @@
 // measured with the same types, so that both stand in one table. All times in ns.
 #pragma once
 
+#include "machine/sched_counters.hpp"
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -91,6 +93,7 @@ struct run_figures {
   std::uint64_t to_ns = 0;
   std::vector<task_figures> tasks;  // in ascending pid
   std::vector<cpu_figures> cpus;
+  std::vector<sched_counters> counters;  // one a CPU, when they were asked for
   // When all recorded work was done, ns after from_ns; 0: not within the run.
   std::uint64_t work_done_ns = 0;
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // name, count

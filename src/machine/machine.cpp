@@ -230,7 +230,11 @@ void machine::tick(cpu& c) {
     arm_work(c);
   }
   if (!t.real_time()) {
+    const bool checks = c.fair->nr_queued() > 1;
+    c.counters.tick_check_preempts += checks ? 1U : 0U;
+    const bool asked_before = c.fair->need_resched();
     c.fair->tick(c.clock_ns);
+    if (!asked_before && c.fair->need_resched()) ++c.counters.tick_preempts;
     if (c.fair->need_resched()) request_switch(c, config_.tick_switch_delay_ns);
     return;
   }
@@ -303,7 +307,11 @@ void machine::reset_figures() {
     t.switched_in_ns = now_;
     if (t.state == task_state::blocked) t.blocked_since_ns = now_;
   }
-  for (auto& c : cpus_) c->figures = {};
+  for (auto& c : cpus_) {
+    c->figures = {};
+    c->counted_before = {};
+    c->counted_before = counters_of(*c);
+  }
 }
 
 run_figures machine::figures() const {
@@ -327,6 +335,7 @@ run_figures machine::figures() const {
     if (c->current != nullptr) f.busy_ns += now_ - c->current->switched_in_ns;
     f.idle_ns = now_ - measured_from_ - f.busy_ns;
     result.cpus.push_back(f);
+    if (c->watch != nullptr) result.counters.push_back(counters_of(*c));
     anomalies += c->fair->anomalies();
   }
   if (anomalies != 0) result.anomalies.emplace_back("sums wrapped", anomalies);

@@ -47,6 +47,26 @@ struct machine::sim_task : task {
   }
 };
 
+// Listens to the fair class of one CPU: counts what it decides and, for an observer, records each
+// decision.
+class machine::cpu_watch final : public fair_watcher {
+ public:
+  cpu_watch(const machine& owner, cpu& c, pick_observer* observer)
+      : owner_(&owner), cpu_(&c), observer_(observer) {}
+
+  void on_decision(decision what, const entity& who) override;
+  void before_choice(queue_view queue) override;
+  // Around a choice.
+  void begin(const sim_task* previous);
+  void finish(const sim_task* chosen);
+
+ private:
+  const machine* owner_;
+  cpu* cpu_;
+  pick_observer* observer_;  // nullptr: counts only
+  pick_record record_;
+};
+
 struct machine::cpu {
   static_assert(sizeof(sim_task) <= 512);  // a run of 100,000 tasks must fit
 
@@ -64,7 +84,11 @@ struct machine::cpu {
   std::uint64_t hrtick_at_ns = never_ns;
   std::uint64_t work_at_ns = never_ns;
   std::uint64_t switch_at_ns = never_ns;
+  bool yielded = false;         // the current task, since the last choice
   cpu_figures figures;
+  sched_counters counters;      // what the class decides counts only while watched
+  sched_counters counted_before;  // the last reset
+  std::unique_ptr<cpu_watch> watch;
 };
 
 }  // namespace vlag
