@@ -46,9 +46,10 @@ int explain(explain_request& request) {
   const replay_source source = open_source(request);
   const recorded_workload& workload = *source.workload;
   if (source.variants.size() != 1) {
-    throw input_error(fmt::format("--policy: {} policies given; expected one, whose decision is "
-                                  "to be explained",
-                                  source.variants.size()));
+    throw input_error(
+        fmt::format("--policy: {} policies given; expected one, whose decision is "
+                    "to be explained",
+                    source.variants.size()));
   }
   if (request.cpu >= workload.cpus()) {
     throw input_error(fmt::format("--cpu: {} is not in the recording; expected 0 .. {}",
@@ -59,21 +60,22 @@ int explain(explain_request& request) {
   last_pick last(request.cpu);
   const auto stopped = workload.run_to(variant, when, &last);
   if (!last.record()) {
-    throw input_error(fmt::format("--at: CPU {} decides nothing up to {}: nothing was runnable on "
-                                  "it; expected a later time",
-                                  request.cpu, request.at));
+    throw input_error(
+        fmt::format("--at: CPU {} decides nothing up to {}: nothing was runnable on "
+                    "it; expected a later time",
+                    request.cpu, request.at));
   }
   const pick_record& record = *last.record();
   const std::uint64_t at_ns = workload.after_first_event_ns(record.at_ns);
-  fmt::print("CPU {}, {} after the first event ({} before the time asked for), under {}\n\n{}\n{}",
-             request.cpu, format_duration(at_ns),
-             format_duration(when.after_first_event_ns - at_ns), printable(variant.label),
-             explain_pick(record, variant.config,
-                          record.previous_exists ? title_of(*stopped.simulated, record.previous)
-                                                 : std::string(),
-                          record.chosen_exists ? title_of(*stopped.simulated, record.chosen)
-                                               : std::string()),
-             explain_terms(variant.config.engine));
+  fmt::print(
+      "CPU {}, {} after the first event ({} before the time asked for), under {}\n\n{}\n{}",
+      request.cpu, format_duration(at_ns), format_duration(when.after_first_event_ns - at_ns),
+      printable(variant.label),
+      explain_pick(
+          record, variant.config,
+          record.previous_exists ? title_of(*stopped.simulated, record.previous) : std::string(),
+          record.chosen_exists ? title_of(*stopped.simulated, record.chosen) : std::string()),
+      explain_terms(variant.config.engine));
   for (const std::string& name : stopped.ran_out) {
     fmt::print("note: {} had run out of recorded work before\n", printable(name));
   }

@@ -14,10 +14,10 @@
 #include "input/input_error.hpp"
 #include "input/printable.hpp"
 #include "input/text.hpp"
+#include "machine/machine.hpp"
 #include "progress_bar.hpp"
 #include "replay_options.hpp"
 #include "replay_source.hpp"
-#include "machine/machine.hpp"
 #include "report/compare.hpp"
 #include "report/debug_dump.hpp"
 #include "report/latency_table.hpp"
@@ -69,7 +69,8 @@ void choose_reference(replay_run& run) {
         run.attributes.kernel.empty() ? "the kernel" : "a policy"));
   }
   run.reference = run.recorded_under ? *run.recorded_under : run.variants.front();
-  run.reference_is_first = !run.recorded_under || (request.policies.empty() && request.settings.empty());
+  run.reference_is_first =
+      !run.recorded_under || (request.policies.empty() && request.settings.empty());
 }
 
 run_figures simulate(const replay_run& run, const policy_variant& variant) {
@@ -190,12 +191,14 @@ std::string results_text(const replay_run& run) {
 
 // The queues and tasks of each policy's run at one moment.
 void print_debug_dumps(const replay_run& run) {
-  const replay_moment when = run.workload->moment(run.recording, "--debug-at", run.request.debug_at);
+  const replay_moment when =
+      run.workload->moment(run.recording, "--debug-at", run.request.debug_at);
   std::vector<std::string> notes = run.notes;
   for (const policy_variant& v : run.variants) {
     const auto stopped = run.workload->run_to(v, when);
     fmt::print("{}, {} after the first event\n\n{}\n", printable(v.label),
-               format_duration(when.after_first_event_ns), debug_dump(stopped.simulated->snapshot()));
+               format_duration(when.after_first_event_ns),
+               debug_dump(stopped.simulated->snapshot()));
     for (const std::string& name : stopped.ran_out) {
       notes.push_back(fmt::format("{}: {} had run out of recorded work before", v.label, name));
     }

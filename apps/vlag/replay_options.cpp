@@ -81,9 +81,9 @@ void declare_source_options(CLI::App& command, source_request& request) {
 
 void declare_options(CLI::App& command, replay_request& request) {
   declare_source_options(command, request);
-  CLI::Option* const self_check = command.add_flag(
-      "--self-check", request.self_check,
-      "print how near a replay under the recorded policy comes to the recording");
+  CLI::Option* const self_check =
+      command.add_flag("--self-check", request.self_check,
+                       "print how near a replay under the recorded policy comes to the recording");
   CLI::Option* const schedstat =
       command.add_flag("--schedstat", request.schedstat,
                        "count what each policy's scheduler does: checks, preemptions, delays…");

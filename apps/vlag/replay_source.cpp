@@ -41,7 +41,8 @@ void check_spelling(const source_request& request) {
 void note_unused_attributes(replay_source& source, const source_request& request) {
   std::vector<std::string> unused = unused_attributes(source.attributes);
   if (!source.attributes.kernel.empty() && request.policies.empty()) {
-    unused.front() += fmt::format("; replayed under {}", source.variants.front().config.source->name);
+    unused.front() +=
+        fmt::format("; replayed under {}", source.variants.front().config.source->name);
   }
   source.notes.insert(source.notes.end(), unused.begin(), unused.end());
 }
@@ -82,7 +83,7 @@ void note_settings(replay_source& source, const source_request& request) {
   for (const policy_variant& v : source.variants) {
     for (const std::string& text : settings_without_effect(v)) {
       source.notes.push_back(fmt::format("{} has no effect under {}: CFS knows no slices of tasks",
-                                      text, v.config.source->name));
+                                         text, v.config.source->name));
     }
   }
 }

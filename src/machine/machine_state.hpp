@@ -84,9 +84,9 @@ struct machine::cpu {
   std::uint64_t hrtick_at_ns = never_ns;
   std::uint64_t work_at_ns = never_ns;
   std::uint64_t switch_at_ns = never_ns;
-  bool yielded = false;         // the current task, since the last choice
+  bool yielded = false;  // the current task, since the last choice
   cpu_figures figures;
-  sched_counters counters;      // what the class decides counts only while watched
+  sched_counters counters;        // what the class decides counts only while watched
   sched_counters counted_before;  // the last reset
   std::unique_ptr<cpu_watch> watch;
 };

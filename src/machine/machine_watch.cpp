@@ -113,7 +113,6 @@ void machine::cpu_watch::before_choice(queue_view queue) {
 void machine::cpu_watch::begin(const sim_task* previous) {
   if (observer_ == nullptr) return;
   record_.at_ns = owner_->now_;
-  record_.clock_ns = cpu_->clock_ns;
   record_.cpu = cpu_->number;
   record_.previous_exists = previous != nullptr;
   record_.fate = previous_fate::none;
@@ -198,7 +197,7 @@ machine_snapshot machine::snapshot() const {
   for (const auto& c : cpus_) {
     cpu_view& view = result.cpus.emplace_back();
     view.number = c->number;
-    view.clock_ns = c->clock_ns;
+    view.clock_ns = c->clock_ns - std::min(c->clock_ns, clock(0));
     view.switches = c->figures.switches;
     view.idle = c->current == nullptr;
     if (!view.idle) {

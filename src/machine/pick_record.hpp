@@ -29,7 +29,6 @@ enum class previous_fate : std::uint8_t {
 
 struct pick_record {
   std::uint64_t at_ns = 0;
-  std::uint64_t clock_ns = 0;  // what the class was told
   unsigned cpu = 0;
   bool previous_exists = false;
   std::uint32_t previous = 0;  // task number

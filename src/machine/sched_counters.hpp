@@ -23,11 +23,11 @@ struct sched_counters {
   std::uint64_t delayed_requeued = 0;     // woken while so
   std::uint64_t delayed_completed = 0;    // left while so
   std::uint64_t yields = 0;
-  std::uint64_t nvcsw = 0;   // switches from a task that blocked or exited
-  std::uint64_t nivcsw = 0;  // from one that wanted to run on
+  std::uint64_t nvcsw = 0;              // switches from a task that blocked or exited
+  std::uint64_t nivcsw = 0;             // from one that wanted to run on
   std::uint64_t migrations_wakeup = 0;  // tasks that came from another CPU, by when they did
   std::uint64_t migrations_fork = 0;
-  std::uint64_t wait_sum = 0;    // waits for this CPU that ended
+  std::uint64_t wait_sum = 0;  // waits for this CPU that ended
   std::uint64_t wait_count = 0;
 
   sched_counters& operator+=(const sched_counters& other) noexcept;

@@ -59,8 +59,7 @@ queue_view view_of(const fair_level& level) {
   if (const entity* c = queue.current(); c != nullptr && c->queued) {
     view.entities.push_back(view_of(*c, level));
   }
-  queue.waiting().for_each(
-      [&](const entity& e) { view.entities.push_back(view_of(e, level)); });
+  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(e, level)); });
   return view;
 }
 
@@ -85,8 +84,7 @@ queue_view view_of(const cfs_queue& queue) {
   if (const entity* c = queue.running(); c != nullptr && c->queued) {
     view.entities.push_back(view_of(*c, queue));
   }
-  queue.waiting().for_each(
-      [&](const entity& e) { view.entities.push_back(view_of(e, queue)); });
+  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(e, queue)); });
   return view;
 }
 

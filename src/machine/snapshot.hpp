@@ -36,13 +36,13 @@ struct entity_view : entity_name {
   std::int64_t lag = 0;      // on the queue: V - vruntime, virtual ns; off it: what was kept
   bool queued = false;
   bool running = false;
-  bool eligible = false;          // vruntime <= V
-  bool protected_slice = false;   // it may use up its request before others are looked at
-  bool delayed = false;           // asleep, but queued until its lag is worked off
+  bool eligible = false;         // vruntime <= V
+  bool protected_slice = false;  // it may use up its request before others are looked at
+  bool delayed = false;          // asleep, but queued until its lag is worked off
   bool custom_slice = false;
-  bool idle = false;              // SCHED_IDLE, or a group marked idle
-  bool next_buddy = false;        // EEVDF: the buddy
-  bool last_buddy = false;        // CFS only, as skip
+  bool idle = false;        // SCHED_IDLE, or a group marked idle
+  bool next_buddy = false;  // EEVDF: the buddy
+  bool last_buddy = false;  // CFS only, as skip
   bool skip_buddy = false;
 };
 
@@ -55,9 +55,9 @@ struct queue_view {
   std::uint32_t h_nr_queued = 0;
   std::uint32_t h_nr_runnable = 0;
   std::uint32_t h_nr_idle = 0;
-  std::uint64_t reference = 0;        // zero_vruntime; CFS: min_vruntime
-  std::uint64_t average_vruntime = 0; // V; EEVDF
-  std::uint64_t load = 0;             // sum of full weights
+  std::uint64_t reference = 0;         // zero_vruntime; CFS: min_vruntime
+  std::uint64_t average_vruntime = 0;  // V; EEVDF
+  std::uint64_t load = 0;              // sum of full weights
   bool throttled = false;
   // The running one first if it is queued, then the waiting ones in their order: by deadline, CFS
   // by vruntime.
@@ -80,7 +80,7 @@ struct task_view {
 
 struct cpu_view {
   unsigned number = 0;
-  std::uint64_t clock_ns = 0;  // the CPU's last reading
+  std::uint64_t clock_ns = 0;  // machine time at which the class was last told the time
   std::uint64_t switches = 0;
   bool idle = true;
   std::string current;  // the running task's name; empty: idle

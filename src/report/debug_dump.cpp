@@ -136,8 +136,8 @@ std::string task_table(const machine_snapshot& snapshot, unsigned cpu) {
 std::string split_ms(std::int64_t ns) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;
   const bool negative = ns < 0;
-  const std::uint64_t size = negative ? std::uint64_t{0} - static_cast<std::uint64_t>(ns)
-                                      : static_cast<std::uint64_t>(ns);
+  const std::uint64_t size =
+      negative ? std::uint64_t{0} - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   return fmt::format("{}{}.{:06}", negative ? "-" : "", size / ns_per_ms, size % ns_per_ms);
 }
 
@@ -148,9 +148,9 @@ std::string debug_dump(const machine_snapshot& snapshot) {
     result += fmt::format("cpu#{}\n", cpu.number);
     result += line("nr_switches", cpu.switches);
     result += line("clock", virtual_text(cpu.clock_ns));
-    result += line("curr", cpu.idle ? std::string("idle")
-                                    : fmt::format("{}:{}", shown_name(cpu.current),
-                                                  cpu.current_pid));
+    result +=
+        line("curr", cpu.idle ? std::string("idle")
+                              : fmt::format("{}:{}", shown_name(cpu.current), cpu.current_pid));
     for (const queue_view& queue : cpu.queues) {
       result += fmt::format("\ncfs_rq[{}]:{}{}\n", cpu.number, printable(queue.path),
                             queue.throttled ? " (throttled)" : "");

@@ -86,7 +86,9 @@ std::string fate_text(const pick_record& record, const std::string& previous) {
 std::string why_due(const pick_record& record, const std::string& previous) {
   std::string result = fmt::format("Before: {}.\n", fate_text(record, previous));
   for (const told_decision& told : record.told) {
-    result += fmt::format("  {} before: {}.\n", duration(record.at_ns - told.at_ns),
+    const std::string when =
+        told.at_ns == record.at_ns ? "then" : duration(record.at_ns - told.at_ns) + " earlier";
+    result += fmt::format("  {}: {}.\n", when,
                           fmt::format(fmt::runtime(told_text(told.what)), entity_title(told.who)));
   }
   return result;
@@ -106,13 +108,6 @@ std::string state_text(const entity_view& e) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string eligible_text(const queue_view& queue, const entity_view& e) {
-  const eligibility_view when = eligibility_of(queue, e);
-  if (when.eligible) return "yes";
-  return fmt::format("when V is {} on: {} of service to others", duration(when.virtual_ns),
-                     duration(when.service_ns));
-}
-
 std::string marked(const entity_view& e, bool wins) {
   return fmt::format("{} {}", wins ? ">" : " ", entity_title(e));
 }
@@ -124,15 +119,21 @@ std::string eevdf_candidates(const queue_view& queue, std::size_t winner) {
                     {"Lag ms, CPU time"},
                     {"Deadline ms"},
                     {"Slice ms"},
-                    {"State", align::left},
-                    {"Eligible", align::left}});
+                    {"Eligible", align::left},
+                    {"V to go ms"},
+                    {"Others' CPU ms"},
+                    {"State", align::left}});
   for (std::size_t i = 0; i < queue.entities.size(); ++i) {
     const entity_view& e = queue.entities[i];
+    const eligibility_view when = eligibility_of(queue, e);
+    const auto to_go = [&](std::uint64_t ns) {
+      return when.eligible ? std::string() : split_ms(static_cast<std::int64_t>(ns));
+    };
     table.add_row({marked(e, i == winner), split_ms(static_cast<std::int64_t>(e.vruntime)),
                    split_ms(e.lag), split_ms(service_ns(e.lag, e.weight.full)),
                    split_ms(static_cast<std::int64_t>(e.deadline)),
-                   split_ms(static_cast<std::int64_t>(e.slice_ns)), state_text(e),
-                   eligible_text(queue, e)});
+                   split_ms(static_cast<std::int64_t>(e.slice_ns)), when.eligible ? "yes" : "no",
+                   to_go(when.virtual_ns), to_go(when.service_ns), state_text(e)});
   }
   return table.text();
 }
@@ -183,8 +184,9 @@ std::string deadline_lead(const queue_view& queue, const entity_view& winner) {
   if (next == nullptr) return "it is the only eligible one";
   const std::int64_t lead = signed_difference(next->deadline, winner.deadline);
   if (lead == 0) {
-    return fmt::format("its deadline is the earliest of the eligible; {} has the same and came later",
-                       entity_title(*next));
+    return fmt::format(
+        "its deadline is the earliest of the eligible; {} has the same and came later",
+        entity_title(*next));
   }
   return fmt::format("its deadline is the earliest of the eligible, {} before that of {}",
                      duration(lead), entity_title(*next));
@@ -249,10 +251,10 @@ std::string outcome_text(const entity_view& winner) {
 std::string step_text(const queue_view& queue, const queue_choice& choice) {
   const entity_view& winner = queue.entities[choice.winner];
   const bool eevdf = queue.engine == fair_engine::eevdf;
-  return fmt::format("\n{}\n{}\nChosen: {}: {}.\n{}", queue_title(queue),
-                     eevdf ? eevdf_candidates(queue, choice.winner)
-                           : cfs_candidates(queue, choice.winner),
-                     entity_title(winner), rule_text(queue, choice), outcome_text(winner));
+  return fmt::format(
+      "\n{}\n{}\nChosen: {}: {}.\n{}", queue_title(queue),
+      eevdf ? eevdf_candidates(queue, choice.winner) : cfs_candidates(queue, choice.winner),
+      entity_title(winner), rule_text(queue, choice), outcome_text(winner));
 }
 
 std::string conclusion(const pick_record& record, const std::string& previous,
@@ -302,8 +304,10 @@ std::string explain_terms(fair_engine engine) {
   return "vruntime  CPU time received, divided by the task's weight\n"
          "V         the weighted average of all vruntimes: what each would have in a fair world\n"
          "lag       V - vruntime: above 0 it is owed CPU time, below 0 it was served ahead\n"
-         "eligible  lag is not below 0; only then can it be chosen\n"
-         "deadline  the vruntime at which its request (slice) is served in full; the earliest wins\n"
+         "eligible  lag is not below 0; only then can it be chosen. To go: how far V must come,\n"
+         "          and the CPU time that others must get for it, if nobody joins or leaves\n"
+         "deadline  the vruntime at which its request (slice) is served in full; the earliest "
+         "wins\n"
          "> marks who was chosen\n";
 }
 

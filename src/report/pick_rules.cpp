@@ -73,9 +73,8 @@ queue_choice choose_eevdf(const queue_view& queue, const eevdf_config& config) {
 // By more than the wake-up granularity, at the weight of `behind`.
 bool far_behind(const entity_view& behind, const entity_view& ahead, const cfs_config& config) {
   const std::int64_t distance = signed_difference(ahead.vruntime, behind.vruntime);
-  return distance > 0 &&
-         static_cast<std::uint64_t>(distance) >
-             to_virtual(config.wakeup_granularity_ns, behind.weight);
+  return distance > 0 && static_cast<std::uint64_t>(distance) >
+                             to_virtual(config.wakeup_granularity_ns, behind.weight);
 }
 
 queue_choice choose_cfs(const queue_view& queue, const cfs_config& config) {
@@ -126,17 +125,17 @@ eligibility_view eligibility_of(const queue_view& queue, const entity_view& e) {
 
 std::int64_t service_ns(std::int64_t virtual_ns, std::uint64_t full_weight) noexcept {
   constexpr wide small_nice_0 = 1 << weight_resolution_bits;
-  const wide result = static_cast<wide>(virtual_ns) *
-                      static_cast<wide>(small_weight(full_weight)) / small_nice_0;
+  const wide result =
+      static_cast<wide>(virtual_ns) * static_cast<wide>(small_weight(full_weight)) / small_nice_0;
   constexpr auto most = static_cast<wide>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::clamp(result, -most, most));
 }
 
 followed_pick follow(const pick_record& record, const policy_config& policy) {
   followed_pick result;
-  const bool throttles = std::any_of(
-      record.told.begin(), record.told.end(),
-      [](const told_decision& told) { return told.what == decision::group_throttled; });
+  const bool throttles =
+      std::any_of(record.told.begin(), record.told.end(),
+                  [](const told_decision& told) { return told.what == decision::group_throttled; });
   for (std::size_t i = 0; i < record.steps.size(); ++i) {
     const queue_view& queue = record.steps[i];
     if (queue.entities.empty()) {
@@ -150,13 +149,12 @@ followed_pick follow(const pick_record& record, const policy_config& policy) {
     const bool starts_anew = next == nullptr ? !record.chosen_exists : next->depth == 0;
     bool agrees = false;
     if (winner.delayed) {
-      agrees = starts_anew && (next == nullptr || std::none_of(next->entities.begin(),
-                                                               next->entities.end(),
-                                                               [&](const entity_view& e) {
-                                                                 return !e.is_group &&
-                                                                        !winner.is_group &&
-                                                                        e.id == winner.id;
-                                                               }));
+      agrees =
+          starts_anew &&
+          (next == nullptr ||
+           std::none_of(next->entities.begin(), next->entities.end(), [&](const entity_view& e) {
+             return !e.is_group && !winner.is_group && e.id == winner.id;
+           }));
     } else if (winner.is_group) {
       agrees = (next != nullptr && next->depth > 0 && next->group == winner.id) ||
                (throttles && starts_anew);

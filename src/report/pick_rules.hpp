@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Why a choice went as it did: the rules of both classes, applied to a copy of the queue as it was
-// just before. Written apart from the classes and in exact arithmetic, so that an explanation can be
-// checked against what was really chosen.
+// just before. Written apart from the classes and in exact arithmetic, so that an explanation can
+// be checked against what was really chosen.
 //
 // EEVDF. v_i is a vruntime, w_i a small weight, W their sum over the queue, V = sum(v_i w_i) / W.
 // An entity is eligible if v_i <= V. While others are served, V moves on by 1024/W virtual ns in
@@ -21,18 +21,18 @@
 namespace vlag {
 
 enum class pick_rule : std::uint8_t {
-  alone,             // nobody else is there
-  buddy,             // the one that was woken last, or is yielded to, and is eligible
-  protected_slice,   // the running one, eligible, uses up its request
-  running_is_first,  // the running one: its deadline is before all eligible ones that wait
-  earliest_deadline, // of the eligible
-  nobody_eligible,   // sums wrapped: the first in order
+  alone,              // nobody else is there
+  buddy,              // the one that was woken last, or is yielded to, and is eligible
+  protected_slice,    // the running one, eligible, uses up its request
+  running_is_first,   // the running one: its deadline is before all eligible ones that wait
+  earliest_deadline,  // of the eligible
+  nobody_eligible,    // sums wrapped: the first in order
   // CFS
   leftmost,          // the smallest vruntime
   running_leftmost,  // the same, and it is the running one
   next_buddy,
   last_buddy,
-  second_after_skip, // the leftmost gave up its turn
+  second_after_skip,  // the leftmost gave up its turn
 };
 
 struct queue_choice {

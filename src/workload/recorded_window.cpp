@@ -14,8 +14,8 @@ constexpr std::uint64_t max_window_days = 90;
 constexpr std::uint64_t max_window_ns = max_window_days * 86'400 * 1'000'000'000;
 
 std::uint64_t find_edge(const trace::recording& recording, std::string_view text, bool is_end) {
-  if (text.empty()) return is_end ? recording.events.back().time_ns
-                                  : recording.events.front().time_ns;
+  if (text.empty())
+    return is_end ? recording.events.back().time_ns : recording.events.front().time_ns;
   return find_moment(recording, "--window", text);
 }
 

@@ -67,7 +67,7 @@ struct replay_options {
 
 // A moment of a replay.
 struct replay_moment {
-  std::uint64_t simulated_ns = 0;      // the machine's time
+  std::uint64_t simulated_ns = 0;          // the machine's time
   std::uint64_t after_first_event_ns = 0;  // the recording's
 };
 
