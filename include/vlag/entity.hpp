@@ -63,10 +63,16 @@ static_assert(sizeof(entity) <= 160);
 // A task: an entity with a scheduling policy and a nice value. Set the attributes before fork();
 // afterwards only through the class.
 struct task : entity {
-  std::uint32_t id = 0;  // for the owner; no decision reads it
+  std::int8_t latency_nice = 0;
+  bool latency_slice = false;  // custom_slice comes from latency_nice (attr.hpp)
+  bool reset_on_fork = false;
+  std::uint8_t rt_priority = 0;  // of FIFO and RR; 0 otherwise
+  std::uint32_t id = 0;          // for the owner; no decision reads it
   sched_policy policy = sched_policy::normal;
   std::int8_t static_nice = 0;  // what was last asked for; kept through SCHED_IDLE
   std::int8_t prio_nice = 0;    // what priority comparisons use
+  std::uint16_t util_min = 0;   // 0 .. 1024, for the owner's choice of a frequency
+  std::uint16_t util_max = 1024;
 };
 
 static_assert(sizeof(task) <= 160);

@@ -47,6 +47,12 @@ enum class decision : std::uint8_t {
   child_runs_first,  // a new task was put before its parent: resched
 };
 
+// Where a slice comes from that is not the base slice.
+enum class slice_origin : std::uint8_t {
+  own,           // asked for; clamped to 0.1 .. 100 ms
+  latency_nice,  // follows from latency_nice (attr.hpp); taken as it is
+};
+
 // Called at each decision with the entity that it is about. Must not call back into the class.
 using decision_hook = void (*)(void* context, decision what, const entity& who);
 
@@ -102,7 +108,7 @@ class fair_class {
   bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) noexcept;
   // Policy, nice and slice together. False: nothing changes.
   bool set_attributes(task& t, sched_policy policy, int nice, std::uint64_t slice_ns,
-                      std::uint64_t now_ns) noexcept;
+                      std::uint64_t now_ns, slice_origin origin = slice_origin::own) noexcept;
   // A weight of no nice level, in place (what groups do). Requires: full_weight != 0.
   void reweight(task& t, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
 
@@ -134,6 +140,7 @@ class fair_class {
   // Times at which sums wrapped and the answer is ours, not the reference's.
   [[nodiscard]] std::uint64_t anomalies() const noexcept { return queue_.anomalies(); }
 
+  [[nodiscard]] const eevdf_config& config() const noexcept { return *config_; }
   [[nodiscard]] const run_queue& queue() const noexcept { return queue_; }
   // Where virtual time starts; 2^64 - 2^20 otherwise. Requires: the class is empty.
   void start_at(std::uint64_t reference) noexcept { queue_.start_at(reference); }
@@ -163,7 +170,7 @@ class fair_class {
   [[nodiscard]] interrupted take_out(task& t, std::uint64_t now_ns) noexcept;
   void put_back(task& t, interrupted was, std::uint64_t now_ns) noexcept;
   void apply_weight(task& t) noexcept;
-  void apply_slice(task& t, std::uint64_t slice_ns) const noexcept;
+  void apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept;
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 
   run_queue queue_;

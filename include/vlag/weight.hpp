@@ -41,6 +41,13 @@ struct load_weight {
 // Requires: min_nice <= nice <= max_nice.
 [[nodiscard]] load_weight weight_of_nice(int nice) noexcept;
 
+// The request length that a latency_nice asks for: base_slice_ns at 0, and less, by the ratio of
+// the weights, for a lower one. floor(base_slice_ns * 1024 / small weight of that nice level): a
+// base of 3 ms gives 34.6 us at -20 and 204.8 ms at 19. Requires: min_nice <= latency_nice <=
+// max_nice; base_slice_ns < 2^54.
+[[nodiscard]] std::uint64_t latency_slice_ns(std::uint64_t base_slice_ns,
+                                             int latency_nice) noexcept;
+
 // Weight of a SCHED_IDLE entity, whatever its nice value: small weight 3.
 [[nodiscard]] load_weight weight_of_idle_policy() noexcept;
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlag/fair_class.hpp"
 
+#include "vlag/sched_attr.hpp"
+
 #include <algorithm>
 #include <limits>
 
 namespace vlag {
-namespace {
-
-constexpr std::uint64_t shortest_own_slice_ns = 100'000;
-constexpr std::uint64_t longest_own_slice_ns = 100'000'000;
-
-}  // namespace
-
 fair_class::fair_class(const eevdf_config& config, timeline_storage& storage) noexcept
     : queue_(config, storage), config_(&config), storage_(&storage) {}
 
@@ -239,10 +234,16 @@ void fair_class::apply_weight(task& t) noexcept {
   t.weight = weight;
 }
 
-void fair_class::apply_slice(task& t, std::uint64_t slice_ns) const noexcept {
+void fair_class::apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept {
   t.custom_slice = slice_ns != 0;
-  t.slice_ns = slice_ns == 0 ? config_->base_slice_ns
-                             : std::clamp(slice_ns, shortest_own_slice_ns, longest_own_slice_ns);
+  t.latency_slice = origin == slice_origin::latency_nice;
+  if (slice_ns == 0) {
+    t.slice_ns = config_->base_slice_ns;
+  } else {
+    t.slice_ns = t.latency_slice
+                     ? slice_ns
+                     : std::clamp(slice_ns, shortest_own_slice_ns, longest_own_slice_ns);
+  }
 }
 
 void fair_class::priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept {
@@ -270,7 +271,7 @@ bool fair_class::set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns
 }
 
 bool fair_class::set_attributes(task& t, sched_policy policy, int nice, std::uint64_t slice_ns,
-                                std::uint64_t now_ns) noexcept {
+                                std::uint64_t now_ns, slice_origin origin) noexcept {
   const bool idle = policy == sched_policy::idle;
   if (policy == t.policy && (idle || (nice == t.static_nice && slice_ns == t.slice_ns))) {
     return false;
@@ -281,7 +282,7 @@ bool fair_class::set_attributes(task& t, sched_policy policy, int nice, std::uin
   t.prio_nice = static_cast<std::int8_t>(nice);
   if (!idle) {
     t.static_nice = static_cast<std::int8_t>(nice);
-    apply_slice(t, slice_ns);
+    apply_slice(t, slice_ns, origin);
   }
   apply_weight(t);
   put_back(t, was, now_ns);

@@ -31,6 +31,10 @@ load_weight weight_of_nice(int nice) noexcept {
   return {std::uint64_t{nice_weights[index]} << weight_resolution_bits, nice_inverses[index]};
 }
 
+std::uint64_t latency_slice_ns(std::uint64_t base_slice_ns, int latency_nice) noexcept {
+  return (base_slice_ns << 10U) / nice_weights[static_cast<std::size_t>(latency_nice - min_nice)];
+}
+
 load_weight weight_of_idle_policy() noexcept {
   return {idle_policy_weight << weight_resolution_bits, idle_policy_inverse};
 }
