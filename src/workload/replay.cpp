@@ -7,6 +7,7 @@
 
 #include "input/input_error.hpp"
 #include "machine/machine.hpp"
+#include "vlag/sched_attr.hpp"
 #include "workload/recorded_programs.hpp"
 
 namespace vlag {
