@@ -22,7 +22,8 @@ struct tenant : task {
 };
 
 int main() {
-  alignas(64) static std::array<std::byte, timeline_storage::required_bytes(3)> memory;
+  alignas(64) static std::array<std::byte, 16'384> memory;
+  if (timeline_storage::required_bytes(3) > memory.size()) return 1;
   timeline_storage storage(memory, 3);
   eevdf_config config;
   config.base_slice_ns = 3 * ms;

@@ -293,7 +293,7 @@ TEST(attr, reading_gives_every_field_as_far_as_the_caller_knows_them) {
   attr.util_min = 100;
   attr.util_max = 900;
   ASSERT_EQ(set_attr(cpu.fair, &t, attr, 0), attr_error::none);
-  for (const std::size_t size : {48U, 50U, 56U, 60U, 4096U}) {
+  for (const std::size_t size : {48U, 56U, 60U, 4096U}) {
     std::vector<std::byte> bytes(size, std::byte{0xa5});
     ASSERT_EQ(get_attr(cpu.fair, &t, bytes), attr_error::none);
     sched_attr got;
@@ -304,9 +304,9 @@ TEST(attr, reading_gives_every_field_as_far_as_the_caller_knows_them) {
     EXPECT_EQ(got.flags, sched_flag::reset_on_fork);
     EXPECT_EQ(got.nice, 5);
     EXPECT_EQ(got.runtime_ns, 2 * ms);
-    if (size >= 56) EXPECT_EQ(got.util_min, 100U);
-    if (size >= 56) EXPECT_EQ(got.util_max, 900U);
-    if (size >= 60) EXPECT_EQ(got.latency_nice, -7);
+    EXPECT_EQ(got.util_min, size >= 56 ? 100U : 0U);
+    EXPECT_EQ(got.util_max, size >= 56 ? 900U : 0U);
+    EXPECT_EQ(got.latency_nice, size >= 60 ? -7 : 0);
     for (std::size_t i = known; i < size; ++i) ASSERT_EQ(bytes[i], std::byte{0xa5});
   }
   std::vector<std::byte> bytes(4097);
