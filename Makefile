@@ -27,7 +27,7 @@ run: command
 	  --policy linux-6.12 --policy linux-6.12,frame.slice=0.1ms --json out/6.1-dspin.json
 
 test: build
-	@ctest --preset release -j $(JOBS)
+	@RC_PARAMS="$${RC_PARAMS:-seed=1}" ctest --preset release -j $(JOBS)
 
 bench: build
 	@for program in $$(find build/release/bench -maxdepth 1 -type f -executable | sort); do \

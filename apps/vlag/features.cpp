@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.hpp"
@@ -13,7 +15,6 @@
 #include "input/text.hpp"
 #include "report/text_table.hpp"
 #include "vlag/profile.hpp"
-#include "workload/variant.hpp"
 
 namespace vlag {
 namespace {
@@ -21,19 +22,28 @@ namespace {
 constexpr std::uint64_t example_tick_ns = 4'000'000;
 
 struct features_request {
-  std::string profile;
+  std::optional<std::string> profile;
   unsigned cpus = 1;
   bool as_json = false;
 };
 
+const profile& profile_named(const std::string& name) {
+  if (const profile* p = find_profile(name)) return *p;
+  std::vector<std::string_view> known;
+  for (const profile& p : all_profiles()) known.push_back(p.name);
+  const auto near = nearest_name(name, known);
+  throw input_error(fmt::format("--profile: unknown profile '{}'{} (known: {})", name,
+                                near ? fmt::format("; did you mean '{}'?", *near) : std::string{},
+                                fmt::join(known, ", ")));
+}
+
 std::vector<const profile*> chosen_profiles(const features_request& request) {
   std::vector<const profile*> result;
-  if (request.profile.empty()) {
+  if (!request.profile) {
     for (const profile& p : all_profiles()) result.push_back(&p);
     return result;
   }
-  // Says no with the nearest name, as --policy does.
-  result.push_back(parse_variant(request.profile, {}, request.cpus, example_tick_ns).config.source);
+  result.push_back(&profile_named(*request.profile));
   return result;
 }
 
@@ -121,7 +131,11 @@ void add_features_command(CLI::App& app, int& exit_code) {
       "features", "every feature and constant: value, meaning, since which kernel");
   command->footer("Example:\n  vlag features --profile linux-6.12");
   auto request = std::make_shared<features_request>();
-  command->add_option("--profile", request->profile, "just this one")->type_name("NAME");
+  command
+      ->add_option_function<std::string>(
+          "--profile", [request](const std::string& name) { request->profile = name; },
+          "just this one")
+      ->type_name("NAME");
   command->add_option("--cpus", request->cpus, "the values on a machine of that many CPUs")
       ->type_name("N")
       ->check(CLI::Range(1u, 4096u))

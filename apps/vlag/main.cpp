@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -12,6 +14,7 @@
 
 #include "commands.hpp"
 #include "input/input_error.hpp"
+#include "input/printable.hpp"
 #include "input/text.hpp"
 #include "verify.hpp"
 
@@ -20,9 +23,20 @@ namespace {
 constexpr int bad_input = 2;
 constexpr int internal_fault = 3;
 
+// The code is what counts when standard error cannot be written.
 int refuse(int code, std::string_view why) {
-  fmt::print(stderr, "vlag: {}\n", why);
+  const std::string line = fmt::format("vlag: {}\n", vlag::printable(why));
+  std::fwrite(line.data(), 1, line.size(), stderr);
   return code;
+}
+
+// A standard stream that the caller closed stays unusable, instead of becoming the next file that
+// is opened.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
 }
 
 const CLI::App& chosen_command(const CLI::App& app) {
@@ -65,12 +79,19 @@ int usage_error(const CLI::App& app, const std::string& what) {
   return refuse(bad_input, fmt::format("{} ({} --help shows the usage)", what, name));
 }
 
+bool output_failed() { return std::fflush(stdout) != 0 || std::ferror(stdout) != 0; }
+
+int refuse_output(std::string_view why) {
+  return refuse(bad_input, fmt::format("standard output cannot be written: {}", why));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("vlag: the EEVDF scheduler for user space", "vlag");
   app.set_version_flag("--version", "vlag " VLAG_VERSION);
   app.require_subcommand(1);
   app.footer("Exit code: 0 done, 1 a check said no, 2 bad usage or input, 3 internal fault.");
   int exit_code = 0;
+  errno = 0;
   vlag::add_replay_command(app, exit_code);
   vlag::add_verify_command(app, exit_code);
   vlag::add_profiles_command(app, exit_code);
@@ -84,21 +105,20 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return usage_error(app, argc < 2 ? "no command given" : unexpected_argument(app, e.what()));
   }
-  if (std::fflush(stdout) != 0) {
-    return refuse(bad_input,
-                  fmt::format("standard output cannot be written: {}", std::strerror(errno)));
-  }
+  if (output_failed()) return refuse_output(std::strerror(errno));
   return exit_code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_closed_streams();
   try {
     return run(argc, argv);
   } catch (const vlag::input_error& e) {
     return refuse(bad_input, e.what());
   } catch (const std::system_error& e) {
+    if (std::ferror(stdout) != 0) return refuse_output(e.code().message());
     return refuse(bad_input, e.what());
   } catch (const std::exception& e) {
     return refuse(internal_fault, fmt::format("internal fault: {}", e.what()));

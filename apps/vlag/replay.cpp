@@ -12,6 +12,7 @@
 
 #include "commands.hpp"
 #include "input/input_error.hpp"
+#include "input/printable.hpp"
 #include "input/text.hpp"
 #include "progress_bar.hpp"
 #include "replay_options.hpp"
@@ -20,6 +21,7 @@
 #include "report/output_file.hpp"
 #include "report/result_json.hpp"
 #include "report/self_check.hpp"
+#include "report/task_groups.hpp"
 #include "trace/reader.hpp"
 #include "workload/variant.hpp"
 
@@ -80,6 +82,14 @@ void check_spelling(const replay_request& request) {
   }
 }
 
+void note_unused_attributes(replay_run& run) {
+  std::vector<std::string> unused = unused_attributes(run.attributes);
+  if (!run.attributes.kernel.empty() && run.request.policies.empty()) {
+    unused.front() += fmt::format("; replayed under {}", run.variants.front().config.source->name);
+  }
+  run.notes.insert(run.notes.end(), unused.begin(), unused.end());
+}
+
 void choose_variants(replay_run& run) {
   const replay_request& request = run.request;
   const unsigned cpus = run.workload->cpus();
@@ -93,11 +103,14 @@ void choose_variants(replay_run& run) {
     apply_settings(variant, request.settings, cpus);
     run.variants.push_back(std::move(variant));
   }
+  if (!recorded) note_unused_attributes(run);
   if (!request.self_check) return;
   if (!recorded && request.policies.size() != 1) {
-    throw input_error(
-        "--self-check: the policy of the recording is not known; expected --attrs FILE that names "
-        "the kernel, or one --policy to check against");
+    throw input_error(fmt::format(
+        "--self-check: {}; expected --attrs FILE that names {}, or one --policy to check against",
+        run.attributes.kernel.empty() ? "the policy of the recording is not known"
+                                      : unused_attributes(run.attributes).front(),
+        run.attributes.kernel.empty() ? "the kernel" : "a policy"));
   }
   run.reference = recorded ? *recorded : run.variants.front();
   run.reference_is_first = !recorded || (request.policies.empty() && request.settings.empty());
@@ -141,7 +154,7 @@ void require_match(const std::vector<task_figures>& tasks, const std::string& op
   const auto near = nearest_name(pattern, names);
   std::string known;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 8); ++i) {
-    known += fmt::format("{}{}", i == 0 ? "" : ", ", names[i]);
+    known += fmt::format("{}{}", i == 0 ? "" : ", ", shown_name(names[i]));
   }
   if (names.size() > 8) known += fmt::format(" and {} more", names.size() - 8);
   throw input_error(fmt::format("{}: no task '{}' in the recording{} (tasks: {})", option, pattern,
@@ -160,7 +173,7 @@ void check_patterns(const replay_run& run) {
 }
 
 run_figures simulate(const replay_run& run, const policy_variant& variant) {
-  progress_bar bar(run.progress(), variant.label);
+  progress_bar bar(run.progress(), printable(variant.label));
   const run_figures& recorded = run.workload->recorded();
   const double span_s = static_cast<double>(recorded.to_ns - recorded.from_ns) / 1e9;
   run_figures figures = run.workload->simulate(variant, [&](unsigned per_mille) {
@@ -212,7 +225,7 @@ void print_anomalies(const replay_run& run) {
   for (const std::string& note : run.notes) lines.push_back(fmt::format("note: {}", note));
   if (lines.empty()) return;
   fmt::print("\nAnomalies\n");
-  for (const std::string& line : lines) fmt::print("  {}\n", line);
+  for (const std::string& line : lines) fmt::print("  {}\n", printable(line));
 }
 
 void print_tables(const replay_run& run) {
@@ -225,12 +238,13 @@ void print_tables(const replay_run& run) {
   if (!run.request.quiet) {
     const std::vector<std::int32_t> pids = chosen_tasks(columns, choice);
     for (const run_figures* column : columns) {
-      fmt::print("\n{}\n\n{}", column->label, latency_table(*column, pids));
+      fmt::print("\n{}\n\n{}", printable(column->label), latency_table(*column, pids));
     }
   }
   if (run.check) {
     fmt::print("\nself-check: the recording and its replay under {}\n\n{}\n{}\n",
-               run.reference->label, self_check_table(*run.check), self_check_verdict(*run.check));
+               printable(run.reference->label), self_check_table(*run.check),
+               self_check_verdict(*run.check));
   }
   print_anomalies(run);
 }
@@ -269,6 +283,9 @@ std::string results_text(const replay_run& run) {
 }
 
 int replay(replay_request& request) {
+  if (request.trace == "-" && request.attributes_file == "-") {
+    throw input_error("TRACE and --attrs cannot both be standard input; expected a file for one");
+  }
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
   if (to_file) {
     require_writable(request.json_path);

@@ -3,7 +3,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
 namespace vlag {
+namespace {
+
+// Empty: fine. Otherwise what is wrong, as CLI11 wants it.
+std::string check_not_empty(const std::string& text) {
+  return text.empty() ? "the value is empty" : "";
+}
+
+// Digits only: CLI11 would take 010 as octal and -1 as 2^64 - 1.
+std::string check_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc{} && stop == end) return "";
+  return fmt::format("'{}' is not a whole number from 0 to 18446744073709551615", text);
+}
+
+// Decimal also with leading zeros.
+std::string without_leading_zeros(const std::string& digits) {
+  return digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
+}
+
+}  // namespace
 
 void declare_options(CLI::App& command, replay_request& request) {
   command
@@ -13,7 +39,8 @@ void declare_options(CLI::App& command, replay_request& request) {
   command
       .add_option("--attrs", request.attributes_file,
                   "JSON file with what a trace cannot say: kernel, hz, features, slices")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(check_not_empty);
   command
       .add_option(
           "--policy", request.policies,
@@ -30,7 +57,8 @@ void declare_options(CLI::App& command, replay_request& request) {
   command
       .add_option("--window", request.replay.window,
                   "span of the recording: each end a time after its start or a marker's text")
-      ->type_name("FROM..TO");
+      ->type_name("FROM..TO")
+      ->check(check_not_empty);
   command.add_flag("--self-check", request.self_check,
                    "print how near a replay under the recorded policy comes to the recording");
   command
@@ -44,6 +72,13 @@ void declare_options(CLI::App& command, replay_request& request) {
                    "start a task's recorded work again when it has done all of it");
   command.add_option("--seed", request.replay.seed, "varies the jitter of the tick")
       ->type_name("N")
+      ->transform(CLI::Validator(
+          [](std::string& text) {
+            std::string wrong = check_seed(text);
+            if (wrong.empty()) text = without_leading_zeros(text);
+            return wrong;
+          },
+          ""))
       ->capture_default_str();
   command
       .add_option("--tasks", request.tasks,
@@ -53,7 +88,8 @@ void declare_options(CLI::App& command, replay_request& request) {
   command
       .add_option("--json", request.json_path,
                   "write the results to a file, or with - to standard output instead of the tables")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(check_not_empty);
   command.add_flag("--quiet", request.quiet,
                    "no progress, no table for each policy: comparison, totals, conclusion only");
 }

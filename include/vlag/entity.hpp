@@ -2,8 +2,8 @@
 //
 // What the fair classes schedule: an entity (something with a weight on one queue) and a task (an
 // entity with the attributes a user sets). The caller owns them; a class links them by address, so
-// an entity must stay where it is from fork() to exit(). Not thread safe: an entity belongs to the
-// class that schedules it.
+// an entity must stay where it is from fork() to exit(); an owner that needs more derives from it.
+// Not thread safe: an entity belongs to the class that schedules it.
 #pragma once
 
 #include "vlag/weight.hpp"
@@ -11,6 +11,9 @@
 #include <cstdint>
 
 namespace vlag {
+
+class task_group;
+struct group_part;
 
 // Scheduling policies, with the numbers of the sched_setscheduler() system call.
 enum class sched_policy : std::uint8_t {
@@ -54,11 +57,11 @@ struct alignas(64) entity {
   std::int64_t vlag = 0;                 // lag kept while off the queue, virtual ns
   std::uint64_t protected_deadline = 0;  // slice protection holds while it equals deadline
   std::uint64_t prev_sum_exec_ns = 0;    // sum_exec_ns when it last took the CPU
-  std::uint64_t timeline_order = 0;      // tie-break of the timeline: order of insertion
-  void* host = nullptr;                  // for the owner; no class reads it
+  group_part* parent = nullptr;          // the part of a group on whose queue it is (group.hpp)
+  bool is_group = false;                 // a group_part, otherwise a task
 };
 
-static_assert(sizeof(entity) <= 160);
+static_assert(sizeof(entity) <= 128);
 
 // A task: an entity with a scheduling policy and a nice value. Set the attributes before fork();
 // afterwards only through the class.
@@ -67,15 +70,16 @@ struct task : entity {
   bool latency_slice = false;  // custom_slice comes from latency_nice (attr.hpp)
   bool reset_on_fork = false;
   std::uint8_t rt_priority = 0;  // of FIFO and RR; 0 otherwise
-  std::uint32_t id = 0;          // for the owner; no decision reads it
   sched_policy policy = sched_policy::normal;
   std::int8_t static_nice = 0;  // what was last asked for; kept through SCHED_IDLE
   std::int8_t prio_nice = 0;    // what priority comparisons use
+  std::uint32_t id = 0;         // for the owner; no decision reads it
   std::uint16_t util_min = 0;   // 0 .. 1024, for the owner's choice of a frequency
   std::uint16_t util_max = 1024;
+  task_group* group = nullptr;  // set before fork(), then changed by move(); nullptr: the root
 };
 
-static_assert(sizeof(task) <= 160);
+static_assert(sizeof(task) <= 128);
 
 // Sets policy and nice, and the weight that follows from them.
 // Requires: t is in no class; policy is normal, batch or idle; min_nice <= nice <= max_nice.

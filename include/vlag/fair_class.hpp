@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The EEVDF fair class on one CPU: which task runs next, and when the running one must give way.
+// Tasks may be in groups (group.hpp); without any there is one queue.
 //
 // A class knows no clock, no thread and allocates nothing. The caller reports what happens (a task
 // wakes, the running one blocks, a tick) with the time at which it happens, asks need_resched(),
@@ -21,7 +22,9 @@
 #pragma once
 
 #include "vlag/entity.hpp"
+#include "vlag/fair_level.hpp"
 #include "vlag/features.hpp"
+#include "vlag/group.hpp"
 #include "vlag/run_queue.hpp"
 #include "vlag/timeline.hpp"
 
@@ -41,6 +44,10 @@ enum class decision : std::uint8_t {
   dequeue_delayed,       // a blocking task stays queued until its lag is worked off
   delayed_completed,     // and now it has left
   delayed_requeued,      // or it woke before that
+  moved_while_running,   // the running task changed its group: resched
+  out_of_bandwidth,      // the running task's group, or one above, used up its quota: resched
+  group_throttled,       // a group is off the queue until its bandwidth is refilled
+  group_unthrottled,     // and now it is back
   // CFS only
   ran_its_share,     // the running task had its share of the period: resched
   ran_ahead,         // it is ahead of the first waiting one by more than its share: resched
@@ -53,11 +60,20 @@ enum class slice_origin : std::uint8_t {
   latency_nice,  // follows from latency_nice (attr.hpp); taken as it is
 };
 
-// Called at each decision with the entity that it is about. Must not call back into the class.
+// Called at each decision with the entity that it is about, which may be a group's (is_group). Must
+// not call back into the class.
 using decision_hook = void (*)(void* context, decision what, const entity& who);
 
-class fair_class {
+class fair_class final : public group_scheduler {
  public:
+  // Bytes for the parts of so many groups on so many CPUs (group_tree::create takes those of one).
+  // Besides, each CPU's timeline storage must be sized for tasks and groups over 1 + groups
+  // timelines.
+  [[nodiscard]] static constexpr std::size_t required_storage(std::size_t groups,
+                                                              std::size_t cpus) noexcept {
+    return groups * cpus * sizeof(fair_level);
+  }
+
   // config may be changed by its owner between calls; it must outlive the class, as storage must.
   fair_class(const eevdf_config& config, timeline_storage& storage) noexcept;
 
@@ -102,7 +118,7 @@ class fair_class {
   // The same in favour of t. False: t is not on the queue and nothing has changed.
   bool yield_to(task& t, std::uint64_t now_ns) noexcept;
 
-  // Attribute changes, on a task in any state. Requires: values in range (attr.hpp checks).
+  // Attribute changes, on a task in any state. Requires: values in range.
   void set_nice(task& t, int nice, std::uint64_t now_ns) noexcept;
   // 0: follow the base slice. Otherwise clamped to 0.1 .. 100 ms. False: nothing changes.
   bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) noexcept;
@@ -112,8 +128,12 @@ class fair_class {
   // A weight of no nice level, in place (what groups do). Requires: full_weight != 0.
   void reweight(task& t, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
 
+  // The task goes to another group, in any state; its lag goes with it. nullptr: the root.
+  // Requires: the group is in the tree of this class. O(depth * log n).
+  void move(task& t, task_group* group, std::uint64_t now_ns) noexcept;
+
   // The running task, also between block() and schedule(); nullptr: idle or a higher class.
-  [[nodiscard]] task* current() const noexcept { return static_cast<task*>(queue_.current()); }
+  [[nodiscard]] task* current() const noexcept { return running_; }
   // The CPU should call schedule() at its next chance.
   [[nodiscard]] bool need_resched() const noexcept { return need_resched_; }
   void set_need_resched() noexcept { need_resched_ = true; }
@@ -123,62 +143,145 @@ class fair_class {
   [[nodiscard]] std::uint64_t time_to_request_end() const noexcept;
 
   // Who would be picked now, no time passing; may name a delayed task. nullptr: the queue is empty,
-  // or sums wrapped so far that nobody is eligible (schedule() then takes the first in order).
+  // a delayed group would be picked, or sums wrapped so far that nobody is eligible (schedule()
+  // then takes the first in order).
   [[nodiscard]] const task* peek() noexcept;
   [[nodiscard]] const task* buddy() const noexcept;
 
-  // Tasks on the queue without and with the delayed ones (running included in both).
-  [[nodiscard]] std::uint32_t nr_runnable() const noexcept {
-    return queue_.nr_queued() - nr_delayed_;
+  // Tasks on the queues without and with the delayed ones (running included in both), throttled
+  // groups left out.
+  [[nodiscard]] std::uint32_t nr_runnable() const noexcept { return root_.h_nr_runnable; }
+  [[nodiscard]] std::uint32_t nr_queued() const noexcept { return root_.h_nr_queued; }
+  [[nodiscard]] std::uint32_t nr_delayed() const noexcept { return root_.h_nr_delayed; }
+
+  // The same on one group's queue (nullptr: the root); a task, or the entity of a group inside.
+  [[nodiscard]] const entity* peek_in(const task_group* group) noexcept {
+    return level_for(group).queue.pick();
   }
-  [[nodiscard]] std::uint32_t nr_queued() const noexcept { return queue_.nr_queued(); }
-  [[nodiscard]] std::uint32_t nr_delayed() const noexcept { return nr_delayed_; }
+  // The shortest slice on that queue, running one included; UINT64_MAX when it is empty.
+  [[nodiscard]] std::uint64_t min_slice(const task_group* group = nullptr) noexcept {
+    return level_for(group).queue.min_slice();
+  }
 
-  // The shortest slice on the queue, running one included; UINT64_MAX when it is empty.
-  [[nodiscard]] std::uint64_t min_slice() noexcept { return queue_.min_slice(); }
-
-  // Times at which sums wrapped and the answer is ours, not the reference's.
-  [[nodiscard]] std::uint64_t anomalies() const noexcept { return queue_.anomalies(); }
+  // Times at which sums wrapped and the answer is ours, not the reference's, on any queue of a
+  // group that still exists.
+  [[nodiscard]] std::uint64_t anomalies() const noexcept;
 
   [[nodiscard]] const eevdf_config& config() const noexcept { return *config_; }
-  [[nodiscard]] const run_queue& queue() const noexcept { return queue_; }
+  // The root's queue, and the part of a group on this CPU (nullptr: the root).
+  [[nodiscard]] const run_queue& queue() const noexcept { return root_.queue; }
+  [[nodiscard]] const fair_level& level(const task_group* group = nullptr) const noexcept;
   // Where virtual time starts; 2^64 - 2^20 otherwise. Requires: the class is empty.
-  void start_at(std::uint64_t reference) noexcept { queue_.start_at(reference); }
+  void start_at(std::uint64_t reference) noexcept { root_.queue.start_at(reference); }
 
   void set_decision_hook(decision_hook hook, void* context) noexcept {
     hook_ = hook;
     hook_context_ = context;
   }
 
+  // For group_tree and task_group: see group.hpp.
+  void join_tree(task_group& root, unsigned cpu) noexcept override;
+  [[nodiscard]] group_part& root_part() noexcept override { return root_; }
+  [[nodiscard]] std::size_t part_bytes() const noexcept override { return sizeof(fair_level); }
+  [[nodiscard]] group_part* make_part(void* memory, task_group& g,
+                                      group_part& parent) noexcept override;
+  void remove_part(group_part& part, std::uint64_t now_ns) noexcept override;
+  [[nodiscard]] bool is_current(const group_part& part) const noexcept override;
+  void shares_changed(group_part& part, std::uint64_t now_ns) noexcept override;
+  void latency_nice_changed(group_part& part, std::uint64_t now_ns) noexcept override;
+  void bandwidth_changed(group_part& part, std::uint64_t now_ns) noexcept override;
+  void bandwidth_refilled(group_part& part, std::uint64_t now_ns) noexcept override;
+  [[nodiscard]] bool is_throttled(const group_part& part) const noexcept override;
+
  private:
   struct interrupted {  // what a task was doing when a change of its attributes took it out
     bool queued;
     bool running;
+  };
+  // Why an entity leaves its queue, and what that permits.
+  enum class leaving : std::uint8_t {
+    to_sleep,        // may be delayed
+    for_good,        // never delayed: an exit, a throttled group
+    to_be_changed,   // comes back at once
+    delay_complete,  // was delayed, and leaves now
+  };
+  enum class entry : std::uint8_t { forked, woken, changed };
+  // Tasks that join or leave a subtree, by what the queues above count.
+  struct task_counts {
+    std::uint32_t queued, runnable, delayed, idle;
   };
 
   void tell(decision what, const entity& who) const noexcept {
     if (hook_ != nullptr) hook_(hook_context_, what, who);
   }
   void reschedule(decision why, const entity& who) noexcept;
-  void account_running(std::uint64_t now_ns) noexcept;
-  void enqueue(task& t, placement how, std::uint64_t now_ns) noexcept;
-  void leave_for_good(task& t) noexcept;
-  void complete_delayed(task& t, std::uint64_t now_ns) noexcept;
-  void check_preemption(task& woken, bool may_nominate, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool shorter_request_wins(const task& woken, const task& running) const noexcept;
-  void nominate(task& t) noexcept;
+  [[nodiscard]] fair_level& level_for(const task_group* group) noexcept;
+  void leave_for_good(task& t, std::uint64_t now_ns) noexcept;
+  void check_preemption(task& woken, entry how, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool shorter_request_wins(const run_queue& queue, const entity& woken,
+                                          const entity& running) const noexcept;
+
+  // One queue (fair_tree.cpp).
+  // Charges what runs on the queue for the time since it was last charged.
+  void account_queue(fair_level& level, std::uint64_t now_ns) noexcept {
+    const entity* c = level.queue.current();
+    if (c != nullptr && before(c->exec_start_ns, now_ns)) charge_time(level, now_ns);
+  }
+  void charge_time(fair_level& level, std::uint64_t now_ns) noexcept;
+  void enqueue_entity(entity& e, placement how, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) noexcept;
+  void put(fair_level& level, entity& e, std::uint64_t now_ns) noexcept;
+  void set(fair_level& level, entity& e, std::uint64_t now_ns) noexcept;
+  void refresh_weight(entity& e, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] std::uint64_t slice_of_group(const entity& e,
+                                             std::uint64_t shortest_inside_ns) const noexcept;
+
+  // The tree (fair_tree.cpp).
+  void enqueue(task& t, entry how, std::uint64_t now_ns) noexcept;
+  bool dequeue(entity& e, leaving why, std::uint64_t now_ns) noexcept;
+  void refresh_ancestors(entity& group_entity, task_counts change, std::uint64_t now_ns) noexcept;
+  void refresh_ancestors(entity& group_entity, std::uint64_t shortest_ns, task_counts change,
+                         std::uint64_t now_ns) noexcept;
+  static void count_tasks(fair_level& level, task_counts& change) noexcept;
+  static void count_runnable(const entity& e, std::uint32_t tasks) noexcept;
+  void begin_delay(entity& e) noexcept;
+  static void count_end_of_delay(const entity& e) noexcept;
+  void requeue_delayed(entity& e) noexcept;
+  void nominate(entity& e) noexcept;
+  void drop_buddy(const entity& e) noexcept {
+    if (level_of(e).queue.buddy() == &e) drop_buddies(e);
+  }
+  static void drop_buddies(const entity& e) noexcept;
+  [[nodiscard]] task* pick(std::uint64_t now_ns) noexcept;
+  void complete_delayed(entity& e, std::uint64_t now_ns) noexcept;
+  void switch_tasks(task& previous, task& next, std::uint64_t now_ns) noexcept;
+  void put_all(task& t, std::uint64_t now_ns) noexcept;
+  void set_all(task& t, std::uint64_t now_ns) noexcept;
+
+  // Attributes (fair_attributes.cpp).
   [[nodiscard]] interrupted take_out(task& t, std::uint64_t now_ns) noexcept;
   void put_back(task& t, interrupted was, std::uint64_t now_ns) noexcept;
   void apply_weight(task& t) noexcept;
   void apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept;
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 
-  run_queue queue_;
+  // Bandwidth (fair_bandwidth.cpp). level.limited is false for nearly everyone.
+  void charge_quota(fair_level& level, std::uint64_t ran_ns, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool fetch_runtime(fair_level& level, std::int64_t target_ns,
+                                   std::uint64_t now_ns) noexcept;
+  void give_back_runtime(fair_level& level) noexcept;
+  void throttle_on_enqueue(fair_level& level, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool throttle_if_used_up(fair_level& level, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool throttle(fair_level& level, std::uint64_t now_ns) noexcept;
+  void unthrottle(fair_level& level, std::uint64_t now_ns) noexcept;
+
+  fair_level root_;
+  task* running_ = nullptr;
   const eevdf_config* config_;
   timeline_storage* storage_;
+  unsigned cpu_ = 0;
   decision_hook hook_ = nullptr;
   void* hook_context_ = nullptr;
-  std::uint32_t nr_delayed_ = 0;
   bool need_resched_ = false;
   bool higher_class_runs_ = false;
 };

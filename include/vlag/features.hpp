@@ -70,8 +70,9 @@ struct feature_info {
 // base_slice_ns acts at the next request of each task without a slice of its own.
 struct eevdf_config {
   feature_set features = default_features(fair_engine::eevdf);
-  std::uint64_t base_slice_ns = 700'000;  // 1 ns .. 1 s
-  std::uint64_t tick_ns = 4'000'000;      // length of a tick: the floor of the lag clamp
+  std::uint64_t base_slice_ns = 700'000;         // 1 ns .. 1 s
+  std::uint64_t tick_ns = 4'000'000;             // length of a tick: the floor of the lag clamp
+  std::uint64_t bandwidth_slice_ns = 5'000'000;  // CPU time a CPU takes from a group's pool at once
 };
 
 // What a CFS class needs to know.

@@ -90,7 +90,8 @@ class run_queue {
   // What accounting the running entity brought to light.
   enum class verdict : std::uint8_t { may_go_on, request_used_up, not_eligible };
   // Charges the time since the last accounting to current(), if there is one, and renews its
-  // request when that is used up. Any verdict but may_go_on calls for a new pick.
+  // request when that is used up. Any verdict but may_go_on calls for a new pick, in which
+  // current() is no buddy any more.
   verdict account(std::uint64_t now_ns) noexcept;
 
   // Gives e, which is off the queue, its vruntime (V less its lag) and deadline.
@@ -102,12 +103,15 @@ class run_queue {
   // Requires: e is queued; the time was accounted.
   void detach(entity& e, departure why) noexcept;
 
-  // A delayed entity leaves for good: as detach(to_sleep), but it keeps no credit for the time it
-  // slept (DELAY_ZERO). O(log n).
-  void complete_delayed(entity& e) noexcept;
+  // After detach(to_sleep) of a delayed entity, which is then asleep like any other, but keeps no
+  // credit for the time it slept on the queue (DELAY_ZERO).
+  void end_delay(entity& e) noexcept;
   // A delayed entity is wanted again: it stays where it is, unless its lag has become positive
   // meanwhile; then it is placed anew, at V (DELAY_ZERO). O(log n).
   void requeue_delayed(entity& e) noexcept;
+
+  // A length for later requests; the pending one keeps its deadline. O(log n).
+  void set_slice(entity& e, std::uint64_t slice_ns) noexcept;
 
   // Changes the weight and keeps lag and deadline at their distance from V, in wall-clock time.
   // O(log n). Requires: full_weight != 0; the time was accounted; e is queued or was before.

@@ -21,6 +21,8 @@ constexpr std::array profile_table = {
 constexpr std::array constant_table = {
     constant_info{fair_engine::eevdf, "base_slice", true, 1, one_second_ns,
                   "length of a request of a task without a slice of its own", "6.6"},
+    constant_info{fair_engine::eevdf, "bandwidth_slice", true, 1, one_second_ns,
+                  "CPU time that a CPU takes at once from the pool of a group with a quota", "3.2"},
     constant_info{fair_engine::cfs, "latency", true, 1, one_second_ns,
                   "period in which each task runs once, while tasks are few", "2.6.24"},
     constant_info{fair_engine::cfs, "min_granularity", true, 1, one_second_ns,
@@ -45,6 +47,8 @@ struct constant_access {
 constexpr std::array<constant_access, constant_table.size()> access_table = {{
     {[](const policy_config& c) noexcept { return c.eevdf.base_slice_ns; },
      [](policy_config& c, std::uint64_t v) noexcept { c.eevdf.base_slice_ns = v; }},
+    {[](const policy_config& c) noexcept { return c.eevdf.bandwidth_slice_ns; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.eevdf.bandwidth_slice_ns = v; }},
     {[](const policy_config& c) noexcept { return c.cfs.latency_ns; },
      [](policy_config& c, std::uint64_t v) noexcept { c.cfs.latency_ns = v; }},
     {[](const policy_config& c) noexcept { return c.cfs.min_granularity_ns; },

@@ -131,6 +131,12 @@ bool run_queue::renew_deadline(entity& e) noexcept {
   return true;
 }
 
+void run_queue::set_slice(entity& e, std::uint64_t slice_ns) noexcept {
+  if (e.slice_ns == slice_ns) return;
+  e.slice_ns = slice_ns;
+  if (e.queued && &e != current_) waiting_.slice_changed(e, e.deadline);
+}
+
 void run_queue::forfeit_request() noexcept {
   current_->vruntime = current_->deadline;
   renew_deadline(*current_);
@@ -147,14 +153,10 @@ run_queue::verdict run_queue::account(std::uint64_t now_ns) noexcept {
 
   const bool used_up = renew_deadline(*c);
   if (nr_queued_ == 1) return verdict::may_go_on;
-  if (used_up) {
-    drop_buddy(*c);
-    return verdict::request_used_up;
-  }
+  if (used_up) return verdict::request_used_up;
   if (!config_->features.has(feature::preempt_short) || slice_protected(*c) || eligible(*c)) {
     return verdict::may_go_on;
   }
-  drop_buddy(*c);
   return verdict::not_eligible;
 }
 
@@ -208,7 +210,6 @@ void run_queue::attach(entity& e) noexcept {
 }
 
 void run_queue::detach(entity& e, departure why) noexcept {
-  drop_buddy(e);
   keep_lag(e, clamped_lag(e, ask_average()));
   if (&e != current_) erase_waiting(e);
   if (why == departure::to_be_changed && config_->features.has(feature::place_rel_deadline)) {
@@ -220,8 +221,7 @@ void run_queue::detach(entity& e, departure why) noexcept {
   e.queued = false;
 }
 
-void run_queue::complete_delayed(entity& e) noexcept {
-  detach(e, departure::to_sleep);
+void run_queue::end_delay(entity& e) noexcept {
   e.sched_delayed = false;
   if (config_->features.has(feature::delay_zero) && e.vlag > 0) keep_lag(e, 0);
 }
@@ -303,7 +303,6 @@ void run_queue::put_current() noexcept {
 }
 
 void run_queue::set_current(entity& e, std::uint64_t now_ns) noexcept {
-  drop_buddy(e);
   if (e.queued) {
     erase_waiting(e);
     e.protected_deadline = e.deadline;

@@ -28,6 +28,11 @@ namespace vlag {
 // for itself. Linear time in practice, O(pattern * name) at worst, no recursion.
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view name) noexcept;
 
+// Whether a name means itself only, or may match others.
+[[nodiscard]] constexpr bool is_glob(std::string_view pattern) noexcept {
+  return pattern.find_first_of("*?[") != std::string_view::npos;
+}
+
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours; case
 // does not count), if it is near enough to be meant: at most max(2, a third of the name) and not
 // all of it. The first of several as near.

@@ -140,4 +140,12 @@ std::vector<duration_histogram::bucket> duration_histogram::buckets() const {
   return result;
 }
 
+void task_figures::add_open_wait(std::uint64_t from_ns, std::uint64_t to_ns, bool began_by_wakeup) {
+  const std::uint64_t waited = to_ns - from_ns;
+  if (waited <= max_wait_to_ns - max_wait_from_ns) return;
+  (began_by_wakeup ? wake_latency : preempt_wait).add(waited, to_ns);
+  max_wait_from_ns = from_ns;
+  max_wait_to_ns = to_ns;
+}
+
 }  // namespace vlag

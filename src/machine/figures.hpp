@@ -58,8 +58,8 @@ class duration_histogram {
 
 struct task_figures {
   std::int32_t pid = 0;
-  std::string name;
   bool in_fair_class = true;
+  std::string name;
   std::uint64_t cpu_ns = 0;
   std::uint64_t switches_in = 0;
   std::uint64_t voluntary = 0;    // blocked or exited
@@ -70,6 +70,11 @@ struct task_figures {
   duration_histogram preempt_wait;     // from losing the CPU to running again
   std::uint64_t max_wait_from_ns = 0;  // the longest of both: when it began and ended
   std::uint64_t max_wait_to_ns = 0;
+
+  // A wait that is still under way at the end of the span. It counts, with the length that it has
+  // so far, where it is longer than each that ended: a task that starves must not look like one
+  // that never waits.
+  void add_open_wait(std::uint64_t from_ns, std::uint64_t to_ns, bool began_by_wakeup);
 };
 
 struct cpu_figures {

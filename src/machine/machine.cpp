@@ -55,7 +55,6 @@ std::uint32_t machine::add_task(task_setup setup) {
   const auto number = static_cast<std::uint32_t>(tasks_.size());
   sim_task& t = tasks_.emplace_back();
   t.id = number;
-  t.host = &t;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
   t.slice_at_start_ns = setup.slice_ns;
   t.steps = std::move(setup.steps);
@@ -313,10 +312,15 @@ run_figures machine::figures() const {
   result.to_ns = now_;
   for (const sim_task& t : tasks_) {
     result.tasks.push_back(t.figures);
-    if (t.state == task_state::running) result.tasks.back().cpu_ns += now_ - t.switched_in_ns;
+    task_figures& figures = result.tasks.back();
+    if (t.state == task_state::running) figures.cpu_ns += now_ - t.switched_in_ns;
+    if (t.state == task_state::runnable) {
+      figures.add_open_wait(std::max(t.waiting_since_ns, measured_from_), now_,
+                            t.wait_began_by_wakeup);
+    }
   }
-  std::sort(result.tasks.begin(), result.tasks.end(),
-            [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
+  std::stable_sort(result.tasks.begin(), result.tasks.end(),
+                   [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
   std::uint64_t anomalies = 0;
   for (const auto& c : cpus_) {
     cpu_figures f = c->figures;

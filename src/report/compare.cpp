@@ -7,7 +7,10 @@
 #include <array>
 #include <cassert>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "input/printable.hpp"
 #include "report/text_table.hpp"
 
 namespace vlag {
@@ -27,34 +30,41 @@ struct compared_group {
   std::size_t tasks = 0;
   std::uint64_t share = 0;  // the largest, ppm
   bool has_row = false;
-  std::vector<task_group> in_run;  // one a run; without tasks where the run has none of that name
+  std::vector<name_group> in_run;  // one a run; without tasks where the run has none of that name
 };
 
-bool has_member(const run_figures& run, const std::string& name, const task_filter& filter) {
-  return filter && std::any_of(run.tasks.begin(), run.tasks.end(), [&](const task_figures& task) {
-           return group_name(task.name) == name && filter(task);
-         });
+// Looked up only, never gone through: their order is not that of anything.
+using name_set = std::unordered_set<std::string_view>;
+
+// The names of groups with a task that the filter takes.
+name_set names_with(const run_figures& run, const task_filter& filter) {
+  name_set names;
+  if (!filter) return names;
+  for (const task_figures& task : run.tasks) {
+    if (filter(task)) names.insert(group_name(task.name));
+  }
+  return names;
 }
 
 std::vector<compared_group> compare_groups(std::span<const run_figures* const> runs,
                                            const task_filter& which) {
   std::vector<compared_group> result;
+  std::unordered_map<std::string, std::size_t> place;
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    for (task_group& group : group_tasks(*runs[r], which)) {
-      auto at = std::find_if(result.begin(), result.end(),
-                             [&](const compared_group& c) { return c.name == group.name; });
-      if (at == result.end()) {
-        at = result.emplace(result.end());
-        at->name = group.name;
-        at->in_run.resize(runs.size());
+    for (name_group& group : group_tasks(*runs[r], which)) {
+      const auto [known, is_new] = place.try_emplace(group.name, result.size());
+      if (is_new) {
+        compared_group& added = result.emplace_back();
+        added.name = group.name;
+        added.in_run.resize(runs.size());
       }
-      if (group.tasks > at->tasks) {
-        at->tasks = group.tasks;
-        at->title =
-            group.tasks == 1 ? group.one_name : fmt::format("{} ({})", group.name, group.tasks);
+      compared_group& at = result[known->second];
+      if (group.tasks > at.tasks) {
+        at.tasks = group.tasks;
+        at.title = group_title(group);
       }
-      at->share = std::max(at->share, share_ppm(*runs[r], group.sum.cpu_ns));
-      at->in_run[r] = std::move(group);
+      at.share = std::max(at.share, share_ppm(*runs[r], group.sum.cpu_ns));
+      at.in_run[r] = std::move(group);
     }
   }
   return result;
@@ -66,9 +76,10 @@ std::vector<compared_group> ordered_groups(std::span<const run_figures* const> r
   std::vector<compared_group> groups = compare_groups(runs, choice.only);
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
+  const name_set shown_always = names_with(*runs.front(), choice.always);
   std::size_t rows = 0;
   for (compared_group& group : groups) {
-    const bool always = choice.only || has_member(*runs.front(), group.name, choice.always);
+    const bool always = choice.only || shown_always.contains(group.name);
     group.has_row = always || (group.share >= choice.min_share_ppm && rows < choice.max_rows);
     if (group.has_row) ++rows;
   }
@@ -79,7 +90,7 @@ std::vector<compared_group> ordered_groups(std::span<const run_figures* const> r
 void add_lines(text_table& table, std::span<const run_figures* const> runs,
                const compared_group& group) {
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    const task_group& g = group.in_run[r];
+    const name_group& g = group.in_run[r];
     const bool waited = g.delay.count() > 0;
     table.add_row(
         {r == 0 ? group.title : "", runs[r]->label, as_percent(share_ppm(*runs[r], g.sum.cpu_ns)),
@@ -91,15 +102,17 @@ void add_lines(text_table& table, std::span<const run_figures* const> runs,
 // Everything that has no row, as one group.
 compared_group rest_of(std::span<const run_figures* const> runs, const row_choice& choice,
                        const std::vector<compared_group>& groups) {
+  name_set with_row;
+  for (const compared_group& group : groups) {
+    if (group.has_row) with_row.insert(group.name);
+  }
   compared_group rest;
   rest.in_run.resize(runs.size());
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    task_group& sum = rest.in_run[r];
+    name_group& sum = rest.in_run[r];
     for (const task_figures& task : runs[r]->tasks) {
-      const bool shown = (!choice.only || choice.only(task)) &&
-                         std::any_of(groups.begin(), groups.end(), [&](const auto& g) {
-                           return g.has_row && g.name == group_name(task.name);
-                         });
+      const bool shown =
+          (!choice.only || choice.only(task)) && with_row.contains(group_name(task.name));
       if (shown) continue;
       ++sum.tasks;
       add_figures(sum.sum, task);
@@ -123,7 +136,7 @@ struct change {
 };
 
 std::optional<std::uint64_t> value_of(measure what, const run_figures& run,
-                                      const task_group& group) {
+                                      const name_group& group) {
   switch (what) {
     case measure::p99_delay:
       if (group.delay.count() < waits_for_p99) return std::nullopt;
@@ -162,14 +175,14 @@ std::string sentence(const change& c, const run_figures& base, const run_figures
     return fmt::format(
         "What changed most: the CPU share of {} is {} % under {} instead of {} % under {}: {} by a "
         "factor of {}.",
-        c.group->title, as_percent(c.after), run.label, as_percent(c.before), base.label, way,
-        factor);
+        c.group->title, as_percent(c.after), printable(run.label), as_percent(c.before),
+        printable(base.label), way, factor);
   }
   return fmt::format(
       "What changed most: the {} delay of {} is {} ms under {} instead of {} ms under {}: {} by a "
       "factor of {}.",
-      c.what == measure::p99_delay ? "P99" : "average", c.group->title, as_ms(c.after), run.label,
-      as_ms(c.before), base.label, way, factor);
+      c.what == measure::p99_delay ? "P99" : "average", c.group->title, as_ms(c.after),
+      printable(run.label), as_ms(c.before), printable(base.label), way, factor);
 }
 
 }  // namespace
@@ -197,12 +210,42 @@ std::string comparison_table(std::span<const run_figures* const> runs, const row
   return table.text();
 }
 
+namespace {
+
+std::uint64_t span_of(const run_figures& run) { return run.to_ns - run.from_ns; }
+
+bool covers_little(const run_figures& recorded, const run_figures& run) {
+  return span_of(run) * 2 < span_of(recorded);
+}
+
+// One that waited for half of the run or more, and for less than a quarter in the base.
+const task_figures* starving_task(const run_figures& base, const run_figures& run) {
+  for (const task_figures& t : run.tasks) {
+    if ((t.max_wait_to_ns - t.max_wait_from_ns) * 2 < span_of(run) || span_of(run) == 0) continue;
+    const auto was = std::find_if(base.tasks.begin(), base.tasks.end(),
+                                  [&](const task_figures& b) { return b.pid == t.pid; });
+    if (was == base.tasks.end()) continue;
+    if ((was->max_wait_to_ns - was->max_wait_from_ns) * 4 < span_of(base)) return &t;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::string what_changed_most(std::span<const run_figures* const> runs, const row_choice& choice) {
   assert(runs.size() >= 2);
   const std::size_t base = runs.size() > 2 ? 1 : 0;
   const std::vector<compared_group> groups = ordered_groups(runs, choice);
+  for (std::size_t r = base + 1; r < runs.size(); ++r) {
+    if (const task_figures* t = starving_task(*runs[base], *runs[r]); t != nullptr) {
+      return fmt::format("{} starves under {}: it waited {} ms for the CPU in one go.",
+                         shown_name(t->name), printable(runs[r]->label),
+                         as_ms(t->max_wait_to_ns - t->max_wait_from_ns));
+    }
+  }
   change most;
   for (std::size_t r = base + 1; r < runs.size(); ++r) {
+    if (covers_little(*runs[0], *runs[r])) continue;
     for (const compared_group& group : groups) {
       if (!group.has_row) continue;
       for (const measure what : {measure::p99_delay, measure::mean_delay, measure::share}) {
@@ -216,7 +259,11 @@ std::string what_changed_most(std::span<const run_figures* const> runs, const ro
     }
   }
   if (most.ratio_per_mille < telling_ratio_per_mille) {
-    return fmt::format("Nothing changed by more than a tenth against {}.", runs[base]->label);
+    return fmt::format(
+        "No average delay, P99 or CPU share that rests on enough waits changed by more than a "
+        "tenth "
+        "against {}.",
+        printable(runs[base]->label));
   }
   return sentence(most, *runs[base], *runs[most.run]);
 }

@@ -40,7 +40,8 @@ std::string latency_table(const run_figures& run, std::span<const std::int32_t> 
   for (const task_figures& task : run.tasks) {
     add_figures(total, task);
     if (std::binary_search(pids.begin(), pids.end(), task.pid)) {
-      rows.push_back({fmt::format("{}:{}", task.name, task.pid), &task, delay_of(task)});
+      rows.push_back(
+          {fmt::format("{}:{}", shown_name(task.name), task.pid), &task, delay_of(task)});
     } else {
       add_figures(others, task);
       ++other_tasks;

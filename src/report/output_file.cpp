@@ -34,6 +34,13 @@ fs::path target_of(const std::string& path) {
   return target;
 }
 
+bool is_standard_input(const std::string& path) {
+  struct stat file{};
+  struct stat in{};
+  return ::stat(path.c_str(), &file) == 0 && ::fstat(STDIN_FILENO, &in) == 0 &&
+         S_ISREG(in.st_mode) && file.st_dev == in.st_dev && file.st_ino == in.st_ino;
+}
+
 bool is_special(const fs::path& target) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
@@ -92,7 +99,8 @@ void require_writable(const std::string& path) {
 
 void require_other_file(const std::string& path, const std::string& input) {
   std::error_code error;
-  if (fs::equivalent(path, input, error)) refuse(path, "it is an input of this run");
+  const bool same = input == "-" ? is_standard_input(path) : fs::equivalent(path, input, error);
+  if (same) refuse(path, "it is an input of this run");
 }
 
 void write_whole_file(const std::string& path, std::string_view content) {

@@ -12,7 +12,7 @@ namespace vlag {
 // not writable, or it is a folder itself. Throws input_error.
 void require_writable(const std::string& path);
 
-// Says no when the result would replace an input. Throws input_error.
+// Says no when the result would replace an input, "-" being standard input. Throws input_error.
 void require_other_file(const std::string& path, const std::string& input);
 
 // Writes a new file beside and renames it; a symbolic link stays and its target is replaced; a

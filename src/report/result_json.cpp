@@ -51,7 +51,7 @@ json tasks_json(const run_figures& run) {
 
 json groups_json(const run_figures& run) {
   json result = json::array();
-  for (const task_group& group : group_tasks(run)) {
+  for (const name_group& group : group_tasks(run)) {
     json row{{"name", group.name}, {"tasks", group.tasks}};
     row.update(figures_json(run, group.sum));
     result.push_back(std::move(row));

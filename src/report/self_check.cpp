@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <unordered_map>
 
+#include "input/printable.hpp"
 #include "report/task_groups.hpp"
 #include "report/text_table.hpp"
 
@@ -29,10 +32,15 @@ check_cell switches_cell(const std::string& group, std::uint64_t recorded, std::
           std::max(recorded / 10, switches_bound)};
 }
 
-void add_cells(std::vector<check_cell>& cells, const run_figures& recorded, const task_group& was,
-               const run_figures& replayed, const task_group& is) {
-  const std::string name =
-      was.tasks > 1 ? fmt::format("{} ({})", was.name, was.tasks) : was.one_name;
+// Not printable(): the results as JSON keep names as they are.
+std::string exact_title(const name_group& group) {
+  if (group.tasks > 1) return fmt::format("{} ({})", group.name, group.tasks);
+  return group.one_name.empty() ? shown_name("") : group.one_name;
+}
+
+void add_cells(std::vector<check_cell>& cells, const run_figures& recorded, const name_group& was,
+               const run_figures& replayed, const name_group& is) {
+  const std::string name = exact_title(was);
   const std::uint64_t share = share_ppm(recorded, was.sum.cpu_ns);
   cells.push_back(
       {name, check_measure::share, share, share_ppm(replayed, is.sum.cpu_ns), share_bound_ppm});
@@ -85,15 +93,19 @@ std::size_t self_check_result::held() const noexcept {
 
 self_check_result self_check(const run_figures& recorded, const run_figures& replayed) {
   self_check_result result;
-  const std::vector<task_group> after = group_tasks(replayed);
-  for (const task_group& was : group_tasks(recorded)) {
+  const std::vector<name_group> after = group_tasks(replayed);
+  std::unordered_map<std::string, const name_group*> after_named;  // looked up only
+  for (const name_group& group : after) after_named.emplace(group.name, &group);
+  for (const name_group& was : group_tasks(recorded)) {
     if (share_ppm(recorded, was.sum.cpu_ns) < min_share_ppm) continue;
-    const auto at = std::find_if(after.begin(), after.end(),
-                                 [&](const task_group& g) { return g.name == was.name; });
-    add_cells(result.cells, recorded, was, replayed, at == after.end() ? task_group{} : *at);
+    const auto at = after_named.find(was.name);
+    add_cells(result.cells, recorded, was, replayed,
+              at == after_named.end() ? name_group{} : *at->second);
   }
   result.cells.push_back(work_cell(recorded, replayed));
   result.totals = total_cells(recorded, replayed);
+  result.recorded_span_ns = recorded.to_ns - recorded.from_ns;
+  result.replayed_span_ns = replayed.to_ns - replayed.from_ns;
   return result;
 }
 
@@ -150,11 +162,15 @@ std::string self_check_verdict(const self_check_result& result) {
   const std::size_t all = result.cells.size();
   std::string text =
       fmt::format("Self-check: {} of {} figures come back within their bounds. ", held, all);
+  if (result.replayed_span_ns * 2 < result.recorded_span_ns) {
+    return text + fmt::format("But the replay covers only {} of {} ms: do not trust the what-if.",
+                              as_ms(result.replayed_span_ns), as_ms(result.recorded_span_ns));
+  }
   if (held == all) return text + "The what-if can be trusted about as far as these bounds.";
   std::string misses;
   for (const check_cell& cell : result.cells) {
     if (cell.holds()) continue;
-    misses += fmt::format("{}{}{}{}", misses.empty() ? "" : "; ", cell.group,
+    misses += fmt::format("{}{}{}{}", misses.empty() ? "" : "; ", printable(cell.group),
                           cell.group.empty() ? "" : ": ", to_string(cell.measure));
   }
   if (held * 10 >= all * 9) {

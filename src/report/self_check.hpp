@@ -40,6 +40,9 @@ struct self_check_result {
   std::vector<check_cell> cells;  // groups in order of their lowest pid; work_done last
   // Busy share and switches of all tasks, judged alike but no cells of the count.
   std::vector<check_cell> totals;
+  // Of the recorded span, how much the replay's figures cover.
+  std::uint64_t recorded_span_ns = 0;
+  std::uint64_t replayed_span_ns = 0;
   [[nodiscard]] std::size_t held() const noexcept;
 };
 

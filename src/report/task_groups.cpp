@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/task_groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
+#include "input/printable.hpp"
 #include "report/text_table.hpp"
 
 namespace vlag {
@@ -11,6 +14,15 @@ namespace vlag {
 std::string_view group_name(std::string_view task_name) noexcept {
   const auto end = task_name.find_last_not_of("0123456789");
   return end == task_name.npos ? task_name : task_name.substr(0, end + 1);
+}
+
+std::string shown_name(std::string_view name) {
+  return name.empty() ? "(no name)" : printable(name);
+}
+
+std::string group_title(const name_group& group) {
+  return group.tasks > 1 ? fmt::format("{} ({})", shown_name(group.name), group.tasks)
+                         : shown_name(group.one_name);
 }
 
 std::uint64_t share_ppm(const run_figures& run, std::uint64_t cpu_ns) noexcept {
@@ -40,27 +52,27 @@ void add_figures(task_figures& sum, const task_figures& task) {
   }
 }
 
-std::vector<task_group> group_tasks(const run_figures& run, const task_filter& which) {
-  std::vector<task_group> groups;
+std::vector<name_group> group_tasks(const run_figures& run, const task_filter& which) {
+  std::vector<name_group> groups;
   std::map<std::string_view, std::size_t> index;
   for (const task_figures& task : run.tasks) {
     if (which && !which(task)) continue;
     const std::string_view name = group_name(task.name);
     const auto [at, is_new] = index.try_emplace(name, groups.size());
     if (is_new) {
-      task_group& group = groups.emplace_back();
+      name_group& group = groups.emplace_back();
       group.name = name;
       group.one_name = task.name;
       group.sum.pid = task.pid;
       group.sum.in_fair_class = task.in_fair_class;
     }
-    task_group& group = groups[at->second];
+    name_group& group = groups[at->second];
     ++group.tasks;
     add_figures(group.sum, task);
     group.delay.merge(task.wake_latency);
     group.delay.merge(task.preempt_wait);
   }
-  for (task_group& group : groups) {
+  for (name_group& group : groups) {
     if (group.tasks > 1) group.one_name.clear();
   }
   return groups;

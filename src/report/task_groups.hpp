@@ -30,6 +30,9 @@ struct row_choice {
 // "mi" for "mi7"; a name of digits only stays.
 [[nodiscard]] std::string_view group_name(std::string_view task_name) noexcept;
 
+// As tables and sentences show it: printable; "(no name)" for an empty one.
+[[nodiscard]] std::string shown_name(std::string_view name);
+
 // CPU time as a part of what all CPUs had in the run's span, in parts per million.
 [[nodiscard]] std::uint64_t share_ppm(const run_figures& run, std::uint64_t cpu_ns) noexcept;
 
@@ -37,7 +40,7 @@ struct row_choice {
 [[nodiscard]] duration_histogram delay_of(const task_figures& task);
 
 // The tasks of one name in one run.
-struct task_group {
+struct name_group {
   std::string name;      // as group_name() says
   std::string one_name;  // of its only task; empty when it has several
   std::size_t tasks = 0;
@@ -45,8 +48,11 @@ struct task_group {
   duration_histogram delay;
 };
 
+// "mi (8)", or the name of the only task.
+[[nodiscard]] std::string group_title(const name_group& group);
+
 // In order of the lowest pid.
-[[nodiscard]] std::vector<task_group> group_tasks(const run_figures& run,
+[[nodiscard]] std::vector<name_group> group_tasks(const run_figures& run,
                                                   const task_filter& which = {});
 
 // Adds a task's figures to a sum (pid and name stay).

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "input/printable.hpp"
+
 namespace vlag {
 namespace {
 
@@ -22,6 +24,7 @@ text_table::text_table(std::vector<column> columns) : columns_(std::move(columns
 void text_table::add_row(std::vector<std::string> cells) {
   assert(cells.size() <= columns_.size());
   cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back({row_kind::cells, std::move(cells)});
 }
 

@@ -20,7 +20,7 @@ class text_table {
   };
 
   explicit text_table(std::vector<column> columns);
-  // Requires: at most as many cells as columns; missing ones are empty.
+  // Requires: at most as many cells as columns; missing ones are empty. Shown as printable() says.
   void add_row(std::vector<std::string> cells);
   void add_rule();  // a line of dashes
   void add_gap();   // an empty line

@@ -2,7 +2,7 @@
 //
 // Vectors "cfs-oracle-1": the CFS class of Linux 6.1, one flat queue. Every field of a line is
 // compared (on "skip" lines all but ret).
-#include "vectors/flat_driver.hpp"
+#include "vectors/fair_driver.hpp"
 #include "vectors/header.hpp"
 #include "vlag/cfs_class.hpp"
 
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, field::count> field_names = {
     "next",    "last",      "skip_buddy", "nr_queued",    "nr_running", "h_nr_queued",
     "nr_idle", "h_nr_idle", "load",       "min_vruntime", "slice"};
 
-constexpr std::array<std::string_view, 1> list_names = {"rb"};
+constexpr std::array<list_layout, 1> list_layouts = {{{"rb"}}};
 
 namespace column {
 enum : std::size_t {
@@ -59,7 +59,10 @@ constexpr std::array<std::string_view, column::count> column_names = {
     "id",       "on_rq",      "is_curr",  "policy",       "weight",
     "vruntime", "exec_start", "sum_exec", "prev_sum_exec"};
 
-constexpr state_layout cfs_layout = {field_names, 0, list_names, "ents", column_names, 0};
+constexpr std::array<table_layout, 1> table_layouts = {
+    {{"ents", "ent_cols", "task", column_names, 0}}};
+
+constexpr state_layout cfs_layout = {field_names, 0, list_layouts, table_layouts};
 
 constexpr std::array<operation_info, 14> cfs_operations = {{
     {"fork", operation_code::fork, arg_id, arg_nice | arg_policy | arg_ns},
@@ -78,10 +81,10 @@ constexpr std::array<operation_info, 14> cfs_operations = {{
     {"schedule", operation_code::schedule, no_argument},
 }};
 
-class cfs_driver final : public flat_driver<cfs_class, cfs_config> {
+class cfs_driver final : public fair_driver<cfs_class, cfs_config> {
  public:
   cfs_driver(const cfs_config& config, std::uint64_t start_ns, std::uint64_t min_vruntime)
-      : flat_driver(config, start_ns) {
+      : fair_driver(config, start_ns) {
     policy_.start_at(min_vruntime);
   }
 
@@ -152,9 +155,7 @@ class cfs_driver final : public flat_driver<cfs_class, cfs_config> {
   }
 
   void observe_task(const task& t, state& got) const {
-    const std::size_t start = got.cells.size();
-    got.cells.resize(start + column::count);
-    const std::span<cell> row = std::span(got.cells).subspan(start);
+    const std::span<cell> row = got.tables.front().add_row();
     row[column::id] = cell::of(t.id);
     row[column::on_rq] = flag(t.queued);
     row[column::is_curr] = flag(policy_.current() == &t);

@@ -17,8 +17,9 @@
 
 namespace vlag {
 
-// Tasks that may live at once in a vector: what storage is provided for.
+// Tasks and groups that may live at once in a vector: what storage is provided for.
 inline constexpr std::size_t max_vector_tasks = 16384;
+inline constexpr std::size_t max_vector_groups = 256;
 
 class vector_driver {
  public:
@@ -27,8 +28,16 @@ class vector_driver {
   vector_driver& operator=(const vector_driver&) = delete;
   virtual ~vector_driver() = default;
 
+  // What the states look like; of one operation, when they are not all alike.
   [[nodiscard]] virtual const state_layout& layout() const noexcept = 0;
+  [[nodiscard]] virtual const state_layout& layout_of(const operation& /*op*/) const noexcept {
+    return layout();
+  }
   [[nodiscard]] virtual std::span<const operation_info> operations() const noexcept = 0;
+  // A line of this operation may have the key beside the state.
+  [[nodiscard]] virtual bool is_key(const operation& op, std::string_view key) const noexcept {
+    return is_operation_key(op, key);
+  }
 
   // Marks in a recorded state what means nothing, and fills in what is derived from the rest.
   virtual void complete_expected(state& expected, const operation& op) const = 0;
@@ -48,8 +57,7 @@ class vector_driver {
 };
 
 struct vector_kind {
-  std::string_view format;       // as the header writes it
-  std::string_view columns_key;  // the header key that names the columns of the table
+  std::string_view format;  // as the header writes it
   // Throws input_error: a header key missing, unknown or out of range.
   std::unique_ptr<vector_driver> (*make)(const json_line& header);
 };
@@ -58,5 +66,7 @@ struct vector_kind {
 
 [[nodiscard]] std::unique_ptr<vector_driver> make_eevdf_driver(const json_line& header);
 [[nodiscard]] std::unique_ptr<vector_driver> make_cfs_driver(const json_line& header);
+[[nodiscard]] std::unique_ptr<vector_driver> make_pelt_driver(const json_line& header);
+[[nodiscard]] std::unique_ptr<vector_driver> make_eevdf_groups_driver(const json_line& header);
 
 }  // namespace vlag

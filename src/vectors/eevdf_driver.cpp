@@ -14,7 +14,7 @@
 // On "skip" lines ret is not compared. Where the reference, its sums wrapped, finds nothing
 // eligible and crashes, there is no state to compare; ours is to pick the first in the timeline and
 // to count one anomaly, and that is what is compared there.
-#include "vectors/flat_driver.hpp"
+#include "vectors/fair_driver.hpp"
 #include "vectors/header.hpp"
 #include "vlag/fair_class.hpp"
 
@@ -73,7 +73,7 @@ constexpr std::array<std::string_view, field::count> field_names = {"t",
 namespace list {
 enum : std::size_t { done_delayed, rb, count };
 }
-constexpr std::array<std::string_view, list::count> list_names = {"done_delayed", "rb"};
+constexpr std::array<list_layout, list::count> list_layouts = {{{"done_delayed"}, {"rb"}}};
 
 namespace column {
 enum : std::size_t {
@@ -98,7 +98,10 @@ constexpr std::array<std::string_view, column::count> column_names = {
     "id",    "on_rq",        "sched_delayed", "is_curr",      "weight",   "vruntime", "deadline",
     "slice", "custom_slice", "vlag",          "rel_deadline", "eligible", "sum_exec", "protected"};
 
-constexpr state_layout eevdf_layout = {field_names, 1, list_names, "ents", column_names, 1};
+constexpr std::array<table_layout, 1> table_layouts = {
+    {{"ents", "ent_cols", "task", column_names, 1}}};
+
+constexpr state_layout eevdf_layout = {field_names, 1, list_layouts, table_layouts};
 
 constexpr std::array<operation_info, 14> eevdf_operations = {{
     {"fork", operation_code::fork, arg_id, arg_nice | arg_slice | arg_policy},
@@ -117,10 +120,10 @@ constexpr std::array<operation_info, 14> eevdf_operations = {{
     {"schedule", operation_code::schedule, no_argument},
 }};
 
-class eevdf_driver final : public flat_driver<fair_class, eevdf_config> {
+class eevdf_driver final : public fair_driver<fair_class, eevdf_config> {
  public:
   eevdf_driver(const eevdf_config& config, std::uint64_t start_ns, std::uint64_t reference)
-      : flat_driver(config, start_ns) {
+      : fair_driver(config, start_ns) {
     policy_.start_at(reference);
     policy_.set_decision_hook(&note_decision, this);
   }
@@ -130,9 +133,8 @@ class eevdf_driver final : public flat_driver<fair_class, eevdf_config> {
 
   void complete_expected(state& expected, const operation& op) const override {
     expected.fields[field::ret].compared = !op.skipped;
-    for (std::size_t r = 0; r < expected.rows(eevdf_layout); ++r) {
-      complete_row(expected.row(eevdf_layout, r));
-    }
+    table_state& tasks = expected.tables.front();
+    for (std::size_t r = 0; r < tasks.rows(); ++r) complete_row(tasks.row(r));
   }
 
   void observe(const operation& op, state& got) override {
@@ -222,21 +224,13 @@ class eevdf_driver final : public flat_driver<fair_class, eevdf_config> {
     f[field::load] = cell::of(queue.load());
     f[field::total] = cell::of(queue.total_weight());
     f[field::average] = cell::of(queue.average_vruntime());
-    const entity* least = nullptr;
-    queue.waiting().for_each([&](const entity& e) {
-      const std::uint64_t z = queue.reference();
-      if (least == nullptr ||
-          signed_difference(e.vruntime, z) < signed_difference(least->vruntime, z)) {
-        least = &e;
-      }
-    });
-    if (least != nullptr) f[field::min_vruntime] = cell::of(least->vruntime);
+    if (const entity* least = least_vruntime(queue); least != nullptr) {
+      f[field::min_vruntime] = cell::of(least->vruntime);
+    }
   }
 
   void observe_task(const task& t, state& got) const {
-    const std::size_t start = got.cells.size();
-    got.cells.resize(start + column::count);
-    const std::span<cell> row = std::span(got.cells).subspan(start);
+    const std::span<cell> row = got.tables.front().add_row();
     const bool running = policy_.current() == &t;
     row[column::id] = cell::of(t.id);
     row[column::on_rq] = flag(t.queued);

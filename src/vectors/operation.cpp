@@ -12,15 +12,32 @@
 namespace vlag {
 namespace {
 
-constexpr std::array<std::pair<argument, std::string_view>, 6> argument_names = {
+constexpr std::array<std::pair<argument, std::string_view>, 15> argument_names = {
     {{arg_id, "id"},
      {arg_nice, "nice"},
      {arg_policy, "policy"},
      {arg_ns, "ns"},
      {arg_slice, "slice"},
-     {arg_weight, "weight"}}};
+     {arg_weight, "weight"},
+     {arg_group, "group"},
+     {arg_parent, "parent"},
+     {arg_group_weight, "weight"},
+     {arg_group_nice, "nice"},
+     {arg_idle, "idle"},
+     {arg_shares, "shares"},
+     {arg_quota, "quota"},
+     {arg_period, "period"},
+     {arg_burst, "burst"}}};
 
 constexpr std::uint64_t any_u64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::int64_t any_s32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t longest_us = std::int64_t{1} << 50;
+
+std::string_view name_of(argument which) noexcept {
+  return std::find_if(argument_names.begin(), argument_names.end(),
+                      [&](const auto& named) { return named.first == which; })
+      ->second;
+}
 
 sched_policy read_policy(const json_line& line, const json_node& n) {
   const std::string_view name = line.text_value(n, "policy");
@@ -49,6 +66,29 @@ void read_argument(const json_line& line, const json_node& n, argument which, op
       return;
     case arg_weight:
       op.weight = line.unsigned_value(n, "weight", 1, any_u64);
+      return;
+    case arg_group:
+      op.group = static_cast<std::uint32_t>(line.unsigned_value(n, "group", 0, max_vector_id));
+      return;
+    case arg_parent:
+      op.parent = static_cast<std::uint32_t>(line.unsigned_value(n, "parent", 0, max_vector_id));
+      return;
+    case arg_group_weight:
+    case arg_group_nice:
+    case arg_idle:
+      op.written = line.signed_value(n, name_of(which), -any_s32, any_s32);
+      return;
+    case arg_shares:
+      op.shares = line.unsigned_value(n, "shares", 0, any_u64);
+      return;
+    case arg_quota:
+      op.quota_us = line.signed_value(n, "quota", -longest_us, longest_us);
+      return;
+    case arg_period:
+      op.period_us = line.unsigned_value(n, "period", 0, longest_us);
+      return;
+    case arg_burst:
+      op.burst_us = line.unsigned_value(n, "burst", 0, longest_us);
       return;
     case no_argument:
       return;
@@ -81,6 +121,7 @@ operation read_operation(const json_line& line, std::span<const operation_info> 
     line.require_kind(*crash, "crash", json_kind::text);
     op.crashed = true;
   }
+  if (op.info->code == operation_code::of_kind) return op;
   for (const auto& [which, name] : argument_names) {
     const bool required = (op.info->required & which) != 0;
     if (!required && (op.info->optional & which) == 0) continue;

@@ -29,7 +29,18 @@ enum class operation_code : std::uint8_t {
   set_slice,  //
   setattr,    // policy, nice (and slice) together
   reweight,   // a weight of no nice level
-  schedule    //
+  schedule,   //
+  of_kind,    // known to one kind only, which reads its arguments (the bits are its own)
+  // on groups
+  mkgroup,      //
+  rmgroup,      //
+  setweight,    // cpu.weight
+  setshares,    // cpu.shares
+  setgnice,     // cpu.weight.nice
+  setidle,      // cpu.idle
+  setmax,       // cpu.max, cpu.max.burst
+  move,         // a task to another group
+  period_timer  // of a group, when it is due
 };
 
 // Arguments an operation takes, as a set.
@@ -40,7 +51,17 @@ enum argument : unsigned {
   arg_policy = 1U << 2,
   arg_ns = 1U << 3,
   arg_slice = 1U << 4,
-  arg_weight = 1U << 5
+  arg_weight = 1U << 5,
+  arg_group = 1U << 6,
+  arg_parent = 1U << 7,
+  // What is written to a file of a group: may be out of the file's range.
+  arg_group_weight = 1U << 8,
+  arg_group_nice = 1U << 9,
+  arg_idle = 1U << 10,
+  arg_shares = 1U << 11,
+  arg_quota = 1U << 12,
+  arg_period = 1U << 13,
+  arg_burst = 1U << 14
 };
 
 // One row an operation that a kind of vectors knows.
@@ -60,6 +81,13 @@ struct operation {
   std::uint64_t ns = 0;
   std::uint64_t slice_ns = 0;
   std::uint64_t weight = 0;
+  std::uint32_t group = 0;  // 0: the root
+  std::uint32_t parent = 0;
+  std::int64_t written = 0;  // weight, nice or idle of a group
+  std::uint64_t shares = 0;
+  std::int64_t quota_us = 0;  // below 0: none
+  std::uint64_t period_us = 0;
+  std::uint64_t burst_us = 0;
   bool skipped = false;  // senseless to the reference: changes nothing
   bool crashed = false;  // the reference crashed in it: there is no state to compare
 };

@@ -25,37 +25,54 @@ std::string shown_list(const std::vector<cell>& list) {
 
 using text_row = std::vector<std::string>;
 
-// The table of tasks: a line for a task whose rows match, two for one whose rows differ.
-class task_table {
+// One row of a table, on one side.
+struct table_row {
+  std::span<const cell> cells;  // empty: the row is not there
+  const std::vector<cell>* list = nullptr;
+
+  table_row() = default;
+  table_row(const table_state& table, std::size_t row)
+      : cells(table.row(row)), list(row < table.lists.size() ? &table.lists[row] : nullptr) {}
+};
+
+bool same_lists(const table_row& a, const table_row& b) {
+  return a.list == nullptr || b.list == nullptr ||
+         std::equal(a.list->begin(), a.list->end(), b.list->begin(), b.list->end(), matches);
+}
+
+// A table: a line for a row that matches, two for one that differs.
+class shown_table {
  public:
-  explicit task_table(const state_layout& layout) : layout_(layout) {
+  explicit shown_table(const table_layout& layout) : layout_(layout) {
     text_row head{""};
     head.insert(head.end(), layout.columns.begin(), layout.columns.end());
+    if (!layout.list.empty()) head.emplace_back(layout.list);
     lines_.push_back(std::move(head));
   }
 
-  void add(const state& expected, const state& got) {
+  void add(const table_state& expected, const table_state& got) {
     std::size_t e = 0;
     std::size_t g = 0;
-    while (e < expected.rows(layout_) || g < got.rows(layout_)) {
+    while (e < expected.rows() || g < got.rows()) {
       if (lines_.size() > most_rows) {
-        left_out_ = std::max(expected.rows(layout_) - e, got.rows(layout_) - g);
+        left_out_ = std::max(expected.rows() - e, got.rows() - g);
         return;
       }
-      const bool has_e = e < expected.rows(layout_);
-      const bool has_g = g < got.rows(layout_);
-      const auto er = has_e ? expected.row(layout_, e) : std::span<const cell>{};
-      const auto gr = has_g ? got.row(layout_, g) : std::span<const cell>{};
-      const bool take_e = has_e && (!has_g || er.front().magnitude <= gr.front().magnitude);
-      const bool take_g = has_g && (!has_e || gr.front().magnitude <= er.front().magnitude);
-      add_rows(take_e ? er : std::span<const cell>{}, take_g ? gr : std::span<const cell>{});
+      const table_row er = e < expected.rows() ? table_row(expected, e) : table_row();
+      const table_row gr = g < got.rows() ? table_row(got, g) : table_row();
+      const int order = er.cells.empty()   ? 1
+                        : gr.cells.empty() ? -1
+                                           : order_of_rows(layout_, er.cells, gr.cells);
+      const bool take_e = order <= 0;
+      const bool take_g = order >= 0;
+      add_rows(take_e ? er : table_row(), take_g ? gr : table_row());
       e += take_e ? 1 : 0;
       g += take_g ? 1 : 0;
     }
   }
 
   std::string text() const {
-    std::vector<std::size_t> widths(layout_.columns.size() + 1, 0);
+    std::vector<std::size_t> widths(lines_.front().size(), 0);
     for (const auto& line : lines_) {
       for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
     }
@@ -68,40 +85,45 @@ class task_table {
       row.erase(row.find_last_not_of(' ') + 1);
       out += row + "\n";
     }
-    if (left_out_ != 0) out += fmt::format("  and {} more tasks\n", left_out_);
+    if (left_out_ != 0) out += fmt::format("  and {} more {}s\n", left_out_, layout_.row_name);
     return out;
   }
 
  private:
-  void add_rows(std::span<const cell> expected, std::span<const cell> got) {
-    const bool both = !expected.empty() && !got.empty();
-    const bool same =
-        both && std::equal(expected.begin(), expected.end(), got.begin(), got.end(), matches);
+  void add_rows(const table_row& expected, const table_row& got) {
+    const auto& e = expected.cells;
+    const auto& g = got.cells;
+    const bool same = !e.empty() && !g.empty() && same_lists(expected, got) &&
+                      std::equal(e.begin(), e.end(), g.begin(), g.end(), matches);
     if (same) {
       lines_.push_back(text_of("both", got, expected, got));
       return;
     }
-    if (!expected.empty()) lines_.push_back(text_of("expected", expected, expected, got));
-    if (!got.empty()) lines_.push_back(text_of("got", got, expected, got));
+    if (!e.empty()) lines_.push_back(text_of("expected", expected, expected, got));
+    if (!g.empty()) lines_.push_back(text_of("got", got, expected, got));
   }
 
-  static text_row text_of(std::string_view side, std::span<const cell> values,
-                          std::span<const cell> expected, std::span<const cell> got) {
+  static text_row text_of(std::string_view side, const table_row& values, const table_row& expected,
+                          const table_row& got) {
     text_row line{std::string(side)};
-    for (std::size_t c = 0; c < values.size(); ++c) {
-      const bool alone = expected.empty() || got.empty();
-      const bool stale = !expected.empty() && !expected[c].compared;
-      const bool differs = !alone && !matches(expected[c], got[c]);
-      const std::string value = shown(values[c]);
+    const bool alone = expected.cells.empty() || got.cells.empty();
+    for (std::size_t c = 0; c < values.cells.size(); ++c) {
+      const bool stale = !expected.cells.empty() && !expected.cells[c].compared;
+      const bool differs = !alone && !matches(expected.cells[c], got.cells[c]);
+      const std::string value = shown(values.cells[c]);
       const bool marked = differs || (alone && c == 0);
       line.push_back(stale    ? fmt::format("({})", value)
                      : marked ? fmt::format("*{}", value)
                               : value);
     }
+    if (values.list != nullptr) {
+      line.push_back(
+          fmt::format("{}{}", same_lists(expected, got) ? "" : "*", shown_list(*values.list)));
+    }
     return line;
   }
 
-  const state_layout& layout_;
+  const table_layout& layout_;
   std::vector<text_row> lines_;
   std::size_t left_out_ = 0;
 };
@@ -123,7 +145,7 @@ std::string side_by_side(const state_layout& layout, const state& expected, cons
   for (std::size_t i = 0; i < layout.lists.size(); ++i) {
     const auto& e = expected.lists[i];
     const auto& g = got.lists[i];
-    lines.push_back({std::string(layout.lists[i]), shown_list(e), shown_list(g),
+    lines.push_back({std::string(layout.lists[i].name), shown_list(e), shown_list(g),
                      !std::equal(e.begin(), e.end(), g.begin(), g.end(), matches)});
   }
   std::size_t name_width = 0;
@@ -137,9 +159,12 @@ std::string side_by_side(const state_layout& layout, const state& expected, cons
     out += fmt::format("{} {:<{}}  {:<{}}  {}\n", l.differs ? '*' : ' ', l.name, name_width,
                        l.expected, expected_width, l.got);
   }
-  task_table tasks(layout);
-  tasks.add(expected, got);
-  return out + tasks.text();
+  for (std::size_t i = 0; i < layout.tables.size(); ++i) {
+    shown_table table(layout.tables[i]);
+    table.add(expected.tables[i], got.tables[i]);
+    out += table.text();
+  }
+  return out;
 }
 
 }  // namespace vlag

@@ -10,8 +10,6 @@
 namespace vlag {
 namespace {
 
-constexpr std::uint64_t highest_id = std::numeric_limits<std::int32_t>::max();
-
 cell read_cell(const json_line& line, const json_node& n, std::string_view what) {
   if (n.kind == json_kind::null) return {};
   if (n.kind != json_kind::integer) {
@@ -50,13 +48,59 @@ std::optional<difference> first_list_difference(const state_layout& layout, cons
                                                 const state& got) {
   for (std::size_t i = 0; i < layout.lists.size(); ++i) {
     if (lists_match(expected.lists[i], got.lists[i])) continue;
-    return difference{std::string(layout.lists[i]), joined(expected.lists[i]),
+    return difference{std::string(layout.lists[i].name), joined(expected.lists[i]),
                       joined(got.lists[i])};
   }
   return std::nullopt;
 }
 
+std::optional<difference> first_table_difference(const table_layout& layout,
+                                                 const table_state& expected,
+                                                 const table_state& got) {
+  for (std::size_t r = 0; r < std::max(expected.rows(), got.rows()); ++r) {
+    const auto e = r < expected.rows() ? expected.row(r) : std::span<const cell>{};
+    const auto g = r < got.rows() ? got.row(r) : std::span<const cell>{};
+    const int order = e.empty() ? 1 : g.empty() ? -1 : order_of_rows(layout, e, g);
+    const auto where = [&](std::string_view what) {
+      return fmt::format("{} of {}", what, named_row(layout, order > 0 ? g : e));
+    };
+    if (order != 0) {
+      const bool missing = order < 0;
+      return difference{where(layout.name), missing ? "a row" : "no row",
+                        missing ? "no row" : "a row"};
+    }
+    for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+      if (!matches(e[c], g[c]))
+        return difference{where(layout.columns[c]), shown(e[c]), shown(g[c])};
+    }
+    if (!layout.list.empty() && !lists_match(expected.lists[r], got.lists[r])) {
+      return difference{where(layout.list), joined(expected.lists[r]), joined(got.lists[r])};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+int order_of_rows(const table_layout& table, std::span<const cell> a,
+                  std::span<const cell> b) noexcept {
+  for (std::size_t k = 0; k < table.keys; ++k) {
+    if (a[k].negative != b[k].negative) return a[k].negative ? -1 : 1;
+    if (a[k].magnitude == b[k].magnitude) continue;
+    const bool smaller_first = !a[k].negative || table.order == row_order::groups_first;
+    return (a[k].magnitude < b[k].magnitude) == smaller_first ? -1 : 1;
+  }
+  return 0;
+}
+
+std::string named_row(const table_layout& table, std::span<const cell> row) {
+  std::string name(table.row_name);
+  for (std::size_t k = 0; k < table.keys; ++k) {
+    name += k == 0 ? " " : fmt::format(" {} ", table.columns[k]);
+    name += shown(row[k]);
+  }
+  return name;
+}
 
 std::string shown(const cell& c) {
   return c.none ? "none" : fmt::format("{}{}", c.negative ? "-" : "", c.magnitude);
@@ -66,42 +110,70 @@ void state::reset(const state_layout& layout) {
   fields.assign(layout.fields.size(), cell{});
   lists.resize(layout.lists.size());
   for (auto& list : lists) list.clear();
-  cells.clear();
-}
-
-state_reader::state_reader(const state_layout& layout, const json_line& header,
-                           std::string_view columns_key)
-    : layout_(layout), seen_(layout.fields.size() + layout.lists.size() + 1) {
-  const json_node& names = header.require(columns_key);
-  header.require_kind(names, columns_key, json_kind::array);
-  const auto known = layout.columns.first(layout.read_columns());
-  header.for_each_child(names, [&](const json_node& n) {
-    const std::string_view name = header.text_value(n, columns_key);
-    const auto at = static_cast<std::size_t>(
-        std::distance(known.begin(), std::find(known.begin(), known.end(), name)));
-    if (at == known.size()) {
-      header.reject(fmt::format("\"{}\" names the unknown column {}: known are {}", columns_key,
-                                in_quotes(name), fmt::join(known, ", ")));
-    }
-    if (std::find(column_of_.begin(), column_of_.end(), at) != column_of_.end()) {
-      header.reject(fmt::format("\"{}\" names {} twice", columns_key, name));
-    }
-    column_of_.push_back(at);
-  });
-  for (std::size_t at = 0; at < known.size(); ++at) {
-    if (std::find(column_of_.begin(), column_of_.end(), at) != column_of_.end()) continue;
-    header.reject(fmt::format("\"{}\" lacks the column {}", columns_key, known[at]));
+  tables.resize(layout.tables.size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    tables[i].width = layout.tables[i].columns.size();
+    tables[i].cells.clear();
+    tables[i].lists.clear();
   }
 }
 
+state_reader::state_reader(const state_layout& layout, const json_line& header) : layout_(layout) {
+  for (const auto& table : layout.tables) columns_.push_back(read_columns(table, header));
+  seen_.resize(parts());
+}
+
+state_reader::column_order state_reader::read_columns(const table_layout& table,
+                                                      const json_line& header) {
+  const std::string_view key = table.columns_key;
+  const json_node& names = header.require(key);
+  header.require_kind(names, key, json_kind::array);
+  const auto read = table.columns.first(table.read_columns());
+  std::vector<std::string_view> known(read.begin(), read.end());
+  if (!table.list.empty()) known.push_back(table.list);
+  column_order order;
+  const auto place_of = [&](std::size_t at) { return at < read.size() ? at : list_column; };
+  const auto is_there = [&](std::size_t column) {
+    return std::find(order.begin(), order.end(), column) != order.end();
+  };
+  const auto read_name = [&](const json_node& n) {
+    const std::string_view name = header.text_value(n, key);
+    const auto at = static_cast<std::size_t>(
+        std::distance(known.begin(), std::find(known.begin(), known.end(), name)));
+    if (at == known.size()) {
+      header.reject(fmt::format("\"{}\" names the unknown column {}: known are {}", key,
+                                in_quotes(name), fmt::join(known, ", ")));
+    }
+    if (is_there(place_of(at))) header.reject(fmt::format("\"{}\" names {} twice", key, name));
+    order.push_back(place_of(at));
+  };
+  header.for_each_child(names, [&](const json_node& n) {
+    const std::string_view name = header.text_value(n, key);
+    if (!name.starts_with('<') || !name.ends_with('>')) {
+      read_name(n);
+      return;
+    }
+    const std::string_view other = name.substr(1, name.size() - 2);
+    const json_node& more = header.require(other);
+    header.require_kind(more, other, json_kind::array);
+    header.for_each_child(more, read_name);
+  });
+  for (std::size_t at = 0; at < known.size(); ++at) {
+    if (is_there(place_of(at))) continue;
+    header.reject(fmt::format("\"{}\" lacks the column {}", key, known[at]));
+  }
+  return order;
+}
+
 std::size_t state_reader::parts() const noexcept {
-  return layout_.fields.size() + layout_.lists.size() + 1;
+  return layout_.fields.size() + layout_.lists.size() + layout_.tables.size();
 }
 
 std::string_view state_reader::part_name(std::size_t part) const noexcept {
   if (part < layout_.fields.size()) return layout_.fields[part];
   part -= layout_.fields.size();
-  return part < layout_.lists.size() ? layout_.lists[part] : layout_.table;
+  if (part < layout_.lists.size()) return layout_.lists[part].name;
+  return layout_.tables[part - layout_.lists.size()].name;
 }
 
 void state_reader::begin(state& out) {
@@ -125,58 +197,91 @@ bool state_reader::read_part(const json_line& line, const json_node& n, state& o
   if (tried == count || (part >= layout_.read_fields() && part < fields)) return false;
   last_part_ = part;
   seen_[part] = true;
+  const std::size_t lists = fields + layout_.lists.size();
   if (part < fields) {
     out.fields[part] = read_cell(line, n, key);
-  } else if (part - fields < layout_.lists.size()) {
-    read_list(line, n, out.lists[part - fields]);
+  } else if (part < lists) {
+    read_list(line, n, layout_.lists[part - fields], out.lists[part - fields]);
   } else {
-    read_table(line, n, out);
+    read_table(line, n, part - lists, out.tables[part - lists]);
   }
   return true;
 }
 
-void state_reader::read_list(const json_line& line, const json_node& n,
+void state_reader::read_list(const json_line& line, const json_node& n, const list_layout& list,
                              std::vector<cell>& out) const {
-  line.require_kind(n, line.key(n), json_kind::array);
-  line.for_each_child(n, [&](const json_node& id) {
-    out.push_back(cell::of(line.unsigned_value(id, line.key(n), 1, highest_id)));
+  if (list.may_be_null && n.kind == json_kind::null) {
+    out.emplace_back();
+    return;
+  }
+  line.require_kind(n, list.name, json_kind::array);
+  line.for_each_child(n, [&](const json_node& entry) {
+    out.push_back(list.lowest < 0 && entry.negative
+                      ? cell::of_signed(line.signed_value(entry, list.name, list.lowest, -1))
+                      : cell::of(line.unsigned_value(
+                            entry, list.name,
+                            static_cast<std::uint64_t>(std::max<std::int64_t>(list.lowest, 0)),
+                            list.highest)));
   });
 }
 
-void state_reader::read_table(const json_line& line, const json_node& n, state& out) const {
-  line.require_kind(n, layout_.table, json_kind::array);
-  std::uint64_t last_id = 0;
+void state_reader::read_table(const json_line& line, const json_node& n, std::size_t table,
+                              table_state& out) const {
+  const table_layout& layout = layout_.tables[table];
+  line.require_kind(n, layout.name, json_kind::array);
+  if (layout.keys == 0) {
+    read_row(line, n, table, out);
+    return;
+  }
   line.for_each_child(n, [&](const json_node& row) {
-    line.require_kind(row, layout_.table, json_kind::array);
-    if (row.count != column_of_.size()) {
-      line.reject(fmt::format("a row of \"{}\" has {} values: expected {}", layout_.table,
-                              row.count, column_of_.size()));
-    }
-    const std::size_t start = out.cells.size();
-    out.cells.resize(start + layout_.columns.size());
-    std::size_t position = 0;
-    line.for_each_child(row, [&](const json_node& value) {
-      const std::size_t column = column_of_[position++];
-      const std::string_view name = layout_.columns[column];
-      if (column == 0) static_cast<void>(line.unsigned_value(value, name, 1, highest_id));
-      out.cells[start + column] = read_cell(line, value, name);
-    });
-    for (std::size_t c = layout_.read_columns(); c < layout_.columns.size(); ++c) {
-      out.cells[start + c].compared = false;
-    }
-    const std::uint64_t id = out.cells[start].magnitude;
-    if (id <= last_id) {
-      line.reject(fmt::format("the rows of \"{}\" are out of order: {} follows {}", layout_.table,
-                              id, last_id));
-    }
-    last_id = id;
+    read_row(line, row, table, out);
+    const std::size_t last = out.rows() - 1;
+    if (last == 0 || order_of_rows(layout, out.row(last - 1), out.row(last)) < 0) return;
+    line.reject(fmt::format("the rows of \"{}\" are out of order: {} follows {}", layout.name,
+                            named_row(layout, out.row(last)),
+                            named_row(layout, out.row(last - 1))));
   });
+}
+
+void state_reader::read_row(const json_line& line, const json_node& row, std::size_t table,
+                            table_state& out) const {
+  const table_layout& layout = layout_.tables[table];
+  const column_order& order = columns_[table];
+  line.require_kind(row, layout.name, json_kind::array);
+  if (row.count != order.size()) {
+    line.reject(fmt::format("a row of \"{}\" has {} values: expected {}", layout.name, row.count,
+                            order.size()));
+  }
+  const std::span<cell> cells = out.add_row();
+  std::size_t position = 0;
+  line.for_each_child(row, [&](const json_node& value) {
+    const std::size_t column = order[position++];
+    if (column == list_column) {
+      read_list(line, value, {layout.list, layout.lowest_id}, out.lists.emplace_back());
+      return;
+    }
+    const std::string_view name = layout.columns[column];
+    if (column < layout.keys) {
+      static_cast<void>(line.signed_value(value, name, layout.lowest_id, highest_row_id));
+    }
+    cells[column] = read_cell(line, value, name);
+  });
+  for (std::size_t c = layout.read_columns(); c < layout.columns.size(); ++c) {
+    cells[c].compared = false;
+  }
+}
+
+bool state_reader::may_be_missing(std::size_t part) const noexcept {
+  const std::size_t fields = layout_.fields.size();
+  if (part < fields) return part >= layout_.read_fields();
+  const std::size_t lists = fields + layout_.lists.size();
+  return part >= lists && layout_.tables[part - lists].may_be_missing;
 }
 
 void state_reader::finish(const json_line& line) const {
   for (std::size_t part = 0; part < parts(); ++part) {
-    const bool derived = part >= layout_.read_fields() && part < layout_.fields.size();
-    if (!seen_[part] && !derived) line.reject(fmt::format("\"{}\" is missing", part_name(part)));
+    if (seen_[part] || may_be_missing(part)) continue;
+    line.reject(fmt::format("\"{}\" is missing", part_name(part)));
   }
 }
 
@@ -184,22 +289,9 @@ std::optional<difference> first_difference(const state_layout& layout, const sta
                                            const state& got) {
   if (auto found = first_field_difference(layout, expected, got)) return found;
   if (auto found = first_list_difference(layout, expected, got)) return found;
-  const std::size_t rows = std::max(expected.rows(layout), got.rows(layout));
-  for (std::size_t r = 0; r < rows; ++r) {
-    const std::uint64_t no_row = std::numeric_limits<std::uint64_t>::max();
-    const auto e = r < expected.rows(layout) ? expected.row(layout, r) : std::span<const cell>{};
-    const auto g = r < got.rows(layout) ? got.row(layout, r) : std::span<const cell>{};
-    const std::uint64_t e_id = e.empty() ? no_row : e.front().magnitude;
-    const std::uint64_t g_id = g.empty() ? no_row : g.front().magnitude;
-    if (e_id != g_id) {
-      const bool missing = e_id < g_id;
-      return difference{fmt::format("{} of task {}", layout.table, missing ? e_id : g_id),
-                        missing ? "a row" : "no row", missing ? "no row" : "a row"};
-    }
-    for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-      if (matches(e[c], g[c])) continue;
-      return difference{fmt::format("{} of task {}", layout.columns[c], e_id), shown(e[c]),
-                        shown(g[c])};
+  for (std::size_t i = 0; i < layout.tables.size(); ++i) {
+    if (auto found = first_table_difference(layout.tables[i], expected.tables[i], got.tables[i])) {
+      return found;
     }
   }
   return std::nullopt;

@@ -18,8 +18,8 @@ struct verify_totals {
   std::uint64_t differences = 0;  // vectors that differ somewhere
 };
 
-// The files that a path stands for: itself, or all *.jsonl and *.jsonl.xz of a directory, sorted by
-// name. Throws input_error: a directory without any.
+// The files that a path stands for: itself, or all *.jsonl, plain or compressed, of a directory,
+// sorted by name. Throws input_error: a directory without any.
 [[nodiscard]] std::vector<std::string> vector_files(const std::string& path);
 
 // Drives this build's policy with one vector and compares after each operation. At the first

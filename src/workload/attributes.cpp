@@ -5,6 +5,7 @@
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <sstream>
 
@@ -22,6 +23,8 @@ using nlohmann::json;
 // Bytes; an attributes file of every task of a large machine stays far below.
 constexpr std::size_t max_file_bytes = std::size_t{64} << 20;
 constexpr std::size_t max_tasks = 1'000'000;
+// Each is tried on every task of the recording.
+constexpr std::size_t max_glob_entries = 10'000;
 // Values of a file, which bounds the memory that it takes; and levels of lists and objects.
 constexpr std::size_t max_values = 8'000'000;
 constexpr int max_depth = 32;
@@ -72,20 +75,45 @@ constexpr std::array<std::string_view, 19> other_task_keys = {"blocked",
                                                               "cpu",
                                                               "cpus"};
 
+// Features of the recorded kernels' schedulers that are not about what is replayed: load balancing,
+// real time, checks.
+constexpr std::array<std::string_view, 18> other_features = {
+    "ATTACH_AGE_LOAD", "DOUBLE_TICK",      "HRTICK_DL",   "LATENCY_WARN",     "LB_MIN",
+    "NI_RANDOM",       "NONTASK_CAPACITY", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "SIS_PROP",
+    "SIS_UTIL",        "TTWU_QUEUE",       "UTIL_EST",    "UTIL_EST_FASTUP",  "WARN_DOUBLE_CLOCK",
+    "WA_BIAS",         "WA_IDLE",          "WA_WEIGHT"};
+
+// Of a list or object only what it is: it may be as deep and large as the file.
+std::string shown(const json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "an object";
+  const std::string text = value.dump(-1, ' ', true);
+  return text.size() <= max_shown ? text : text.substr(0, max_shown) + "...";
+}
+
+// In single quotes, on one line.
+std::string shown_name(const std::string& name) {
+  const std::string quoted = json(name).dump(-1, ' ', true, json::error_handler_t::replace);
+  const std::string_view text = std::string_view(quoted).substr(1, quoted.size() - 2);
+  return text.size() <= max_shown ? fmt::format("'{}'", text)
+                                  : fmt::format("'{}...'", text.substr(0, max_shown));
+}
+
 // Looks through a file before values are made of it: those of a small file can take much memory.
-struct size_limits : json::json_sax_t {
-  std::string exceeded;
+struct first_look : json::json_sax_t {
+  std::string refused;
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
   std::size_t values = 0;
   int depth = 0;
 
   bool count() {
     if (++values > max_values) {
-      exceeded = fmt::format("more than {} values; expected an attributes file", max_values);
+      refused = fmt::format("more than {} values; expected an attributes file", max_values);
     }
-    return exceeded.empty();
+    return refused.empty();
   }
   bool open() {
-    if (++depth > max_depth) exceeded = fmt::format("nested deeper than {} levels", max_depth);
+    if (++depth > max_depth) refused = fmt::format("nested deeper than {} levels", max_depth);
     return count();
   }
   bool close() {
@@ -99,9 +127,20 @@ struct size_limits : json::json_sax_t {
   bool number_float(number_float_t, const string_t&) override { return count(); }
   bool string(string_t&) override { return count(); }
   bool binary(binary_t&) override { return count(); }
-  bool start_object(std::size_t) override { return open(); }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return close(); }
+  bool start_object(std::size_t) override {
+    keys.emplace_back();
+    return open();
+  }
+  bool key(string_t& name) override {
+    if (!keys.back().insert(name).second) {
+      refused = fmt::format("the key {} is there twice in one object", shown_name(name));
+    }
+    return refused.empty();
+  }
+  bool end_object() override {
+    keys.pop_back();
+    return close();
+  }
   bool start_array(std::size_t) override { return open(); }
   bool end_array() override { return close(); }
   // Told by the reading that follows.
@@ -110,12 +149,25 @@ struct size_limits : json::json_sax_t {
   }
 };
 
-// Of a list or object only what it is: it may be as deep and large as the file.
-std::string shown(const json& value) {
-  if (value.is_array()) return "a list";
-  if (value.is_object()) return "an object";
-  const std::string text = value.dump(-1, ' ', true);
-  return text.size() <= max_shown ? text : text.substr(0, max_shown) + "...";
+// "6.12.95+deb12" to {6, 12}.
+std::optional<std::pair<std::int64_t, std::int64_t>> kernel_version(std::string_view kernel) {
+  const std::size_t dot = kernel.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::size_t end = kernel.find_first_not_of("0123456789", dot + 1);
+  if (kernel.front() < '0' || kernel.front() > '9') return std::nullopt;
+  const auto major = parse_integer(kernel.substr(0, dot));
+  const auto minor = parse_integer(kernel.substr(dot + 1, end - dot - 1));
+  if (!major || !minor) return std::nullopt;
+  return std::pair{*major, *minor};
+}
+
+const profile* profile_of(const recorded_attributes& attributes) {
+  if (!attributes.profile.empty()) return find_profile(attributes.profile);
+  const auto version = kernel_version(attributes.kernel);
+  if (!version) return nullptr;
+  if (*version < std::pair<std::int64_t, std::int64_t>{6, 6}) return find_profile("linux-6.1");
+  if (*version < std::pair<std::int64_t, std::int64_t>{6, 12}) return find_profile("linux-6.6");
+  return find_profile("linux-6.12");
 }
 
 class attributes_reader {
@@ -131,6 +183,7 @@ class attributes_reader {
     result.kernel = text(root, "kernel");
     result.profile = profile_name(root);
     read_features(root, result);
+    check_features(result);
     constexpr std::uint64_t second = 1'000'000'000;
     result.base_slice_ns = integer(root, "base_slice_ns", 1, second);
     result.latency_ns = integer(root, "latency_ns", 1, second);
@@ -157,9 +210,9 @@ class attributes_reader {
       content.append(line).push_back('\n');
       if (content.size() > max_file_bytes) fail("larger than 64 MiB; expected an attributes file");
     }
-    size_limits limits;
-    json::sax_parse(content, &limits, json::input_format_t::json, false);
-    if (!limits.exceeded.empty()) fail(limits.exceeded);
+    first_look look;
+    json::sax_parse(content, &look, json::input_format_t::json, false);
+    if (!look.refused.empty()) fail(look.refused);
     try {
       return json::parse(content);
     } catch (const json::exception& e) {
@@ -170,6 +223,18 @@ class attributes_reader {
     }
   }
 
+  // One that the key begins goes before one that is only similar: "slice" is slice_us, not nice.
+  static std::optional<std::string_view> meant_key(std::string_view key,
+                                                   std::span<const std::string_view> known) {
+    constexpr std::size_t telling = 4;
+    if (key.size() >= telling) {
+      for (const std::string_view name : known) {
+        if (name.starts_with(key)) return name;
+      }
+    }
+    return nearest_name(key, known);
+  }
+
   // A key that nobody knows is passed over, unless it looks like a misspelt one.
   void check_keys(const json& object, std::span<const std::string_view> known,
                   std::span<const std::string_view> others, const std::string& where) const {
@@ -178,8 +243,8 @@ class attributes_reader {
           std::find(others.begin(), others.end(), key) != others.end()) {
         continue;
       }
-      if (const auto near = nearest_name(key, known)) {
-        fail(fmt::format("{}unknown key {}; did you mean '{}'?", where, shown(key), *near));
+      if (const auto meant = meant_key(key, known)) {
+        fail(fmt::format("{}unknown key {}; did you mean '{}'?", where, shown_name(key), *meant));
       }
     }
   }
@@ -196,7 +261,7 @@ class attributes_reader {
   std::optional<std::int64_t> signed_integer(const json& object, const char* key, std::int64_t low,
                                              std::int64_t high, const std::string& where) const {
     const auto found = object.find(key);
-    if (found == object.end() || found->is_null()) return std::nullopt;
+    if (found == object.end()) return std::nullopt;
     std::optional<std::int64_t> value;
     if (found->is_string()) {
       value = parse_integer(found->get_ref<const std::string&>());
@@ -247,16 +312,37 @@ class attributes_reader {
     }
   }
 
+  // A feature of some other kernel is passed over, unless it looks like a misspelt one of this.
+  void check_features(const recorded_attributes& attributes) const {
+    const profile* source = profile_of(attributes);
+    std::vector<std::string_view> known{"HRTICK"};
+    std::vector<std::string_view> candidates{"HRTICK"};
+    known.insert(known.end(), other_features.begin(), other_features.end());
+    for (const feature_info& info : all_features()) {
+      known.push_back(info.name);
+      if (source == nullptr || source->engine == info.engine) candidates.push_back(info.name);
+    }
+    for (const std::string& word : attributes.features) {
+      const std::string name = word.starts_with("NO_") ? word.substr(3) : word;
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (const auto near = nearest_name(name, candidates)) {
+        fail(fmt::format("features: unknown feature {}; did you mean '{}'?", shown_name(name),
+                         *near));
+      }
+    }
+  }
+
   void read_tasks(const json& root, recorded_attributes& result) const {
     const auto found = root.find("tasks");
     if (found == root.end()) return;
     if (!found->is_array()) fail("tasks: expected a list");
     if (found->size() > max_tasks) fail("tasks: more than 1000000");
+    std::size_t globs = 0;
     for (std::size_t i = 0; i < found->size(); ++i) {
       const json& entry = (*found)[i];
       const std::string where = fmt::format("tasks[{}].", i);
       if (!entry.is_object()) fail(fmt::format("tasks[{}]: expected an object", i));
-      check_keys(entry, known_task_keys, other_task_keys, where);
+      check_keys(entry, known_task_keys, other_task_keys, fmt::format("tasks[{}]: ", i));
       recorded_attributes::task t;
       t.nice = signed_integer(entry, "nice", -20, 19, where);
       if (const auto slice = integer(entry, "slice_us", 0, 1'000'000, where)) {
@@ -273,6 +359,10 @@ class attributes_reader {
         t.pattern = text(entry, "name");
       }
       if (t.pattern.empty()) fail(fmt::format("tasks[{}]: expected a name or a pid", i));
+      if (is_glob(t.pattern) && ++globs > max_glob_entries) {
+        fail(fmt::format("tasks[{}]: more than {} names are patterns; expected pids or full names",
+                         i, max_glob_entries));
+      }
       result.tasks.push_back(std::move(t));
     }
   }
@@ -297,31 +387,33 @@ class attributes_reader {
   const std::string shown_;
 };
 
-// "6.12.95+deb12" to {6, 12}.
-std::optional<std::pair<std::int64_t, std::int64_t>> kernel_version(std::string_view kernel) {
-  const std::size_t dot = kernel.find('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const std::size_t end = kernel.find_first_not_of("0123456789", dot + 1);
-  if (kernel.front() < '0' || kernel.front() > '9') return std::nullopt;
-  const auto major = parse_integer(kernel.substr(0, dot));
-  const auto minor = parse_integer(kernel.substr(dot + 1, end - dot - 1));
-  if (!major || !minor) return std::nullopt;
-  return std::pair{*major, *minor};
-}
-
-const profile* profile_of(const recorded_attributes& attributes) {
-  if (!attributes.profile.empty()) return find_profile(attributes.profile);
-  const auto version = kernel_version(attributes.kernel);
-  if (!version) return nullptr;
-  if (*version < std::pair<std::int64_t, std::int64_t>{6, 6}) return find_profile("linux-6.1");
-  if (*version < std::pair<std::int64_t, std::int64_t>{6, 12}) return find_profile("linux-6.6");
-  return find_profile("linux-6.12");
-}
-
 }  // namespace
 
 recorded_attributes read_attributes(const std::string& path) {
   return attributes_reader(path).read();
+}
+
+std::vector<std::string> unused_attributes(const recorded_attributes& attributes) {
+  if (profile_of(attributes) != nullptr) return {};
+  std::vector<std::string> result;
+  if (!attributes.kernel.empty()) {
+    result.push_back(fmt::format(
+        "the policy of the recording is not known: kernel {} {}", shown_name(attributes.kernel),
+        kernel_version(attributes.kernel) ? "has no profile here" : "is not a version like 6.12"));
+  }
+  std::vector<std::string_view> names;
+  if (!attributes.features.empty()) names.emplace_back("features");
+  if (attributes.base_slice_ns) names.emplace_back("base_slice_ns");
+  if (attributes.latency_ns) names.emplace_back("latency_ns");
+  if (attributes.min_granularity_ns) names.emplace_back("min_granularity_ns");
+  if (attributes.wakeup_granularity_ns) names.emplace_back("wakeup_granularity_ns");
+  if (attributes.idle_min_granularity_ns) names.emplace_back("idle_min_granularity_ns");
+  if (!names.empty()) {
+    result.push_back(
+        fmt::format("attributes not used, for want of a kernel that has a profile, or a policy: {}",
+                    fmt::join(names, ", ")));
+  }
+  return result;
 }
 
 std::optional<policy_variant> recorded_variant(const recorded_attributes& attributes,

@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,10 @@ inline constexpr std::int32_t lowest_fair_prio = 100;
 // Whatever number a recording holds, within the range of its class.
 [[nodiscard]] inline int nice_of(std::int32_t prio) {
   return std::clamp(prio, lowest_fair_prio, 120 + max_nice) - 120;
+}
+
+[[nodiscard]] inline bool is_real_time(sched_policy policy) {
+  return policy == sched_policy::fifo || policy == sched_policy::round_robin;
 }
 
 enum class seen_state : std::uint8_t { unknown, running, runnable, blocked, gone };
@@ -82,6 +87,27 @@ struct traced_cpu {
   bool seen = false;                     // else current is not known yet
 };
 
+// Of an attributes file's entries, which one says each thing: 1 + its place in the file, 0 none.
+// Later entries go before earlier ones.
+struct entry_choice {
+  std::size_t nice = 0;
+  std::size_t slice = 0;
+  std::size_t clock_poll = 0;
+  std::size_t policy = 0;
+};
+
+// All entries of the same pid or full name.
+struct exact_entries {
+  entry_choice choice;
+  std::uint64_t count = 0;
+  bool matched = false;
+};
+
+struct glob_entry {
+  std::size_t entry = 0;  // place in the file
+  bool matched = false;
+};
+
 class program_builder {
  public:
   program_builder(const trace::recording& recording, const recorded_attributes& attributes,
@@ -114,11 +140,14 @@ class program_builder {
   void make_endless(traced_task& t);
   void begin_segment(traced_task& t, std::uint64_t at_ns);
   [[nodiscard]] traced_task* running_waker(const trace::event& e);
-  void apply_attributes(const traced_task& t, task_setup& setup) const;
+  void index_attributes();
+  void apply_attributes(const traced_task& t, task_setup& setup);
+  void note_unmatched_attributes();
+  void check_events(const recorded_programs& programs) const;
   [[nodiscard]] std::uint64_t tick_index(std::uint64_t at_ns) const;
   void note(const char* what) { ++anomalies_[what]; }
   void choose_periods();
-  [[nodiscard]] task_setup setup_of(traced_task& t, const std::vector<std::uint32_t>& number) const;
+  [[nodiscard]] task_setup setup_of(traced_task& t, const std::vector<std::uint32_t>& number);
   [[nodiscard]] recorded_programs finish();
 
   const trace::recording& recording_;
@@ -132,6 +161,8 @@ class program_builder {
   std::vector<traced_cpu> on_cpu_;
   std::vector<cpu_figures> cpus_;
   std::map<std::string, std::uint64_t> anomalies_;
+  std::map<std::string_view, exact_entries> exact_attributes_;  // by name, or pid in digits
+  std::vector<glob_entry> glob_attributes_;                     // in the file's order
   bool open_ = false;
   bool measuring_ = false;
 };

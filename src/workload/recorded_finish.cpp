@@ -12,11 +12,10 @@
 namespace vlag {
 namespace {
 
-int rt_priority_of(std::int32_t prio) { return 99 - std::clamp(prio, -1, 98); }
+// That many take minutes to simulate.
+constexpr std::uint64_t max_events = 2'000'000'000;
 
-bool is_real_time(sched_policy policy) {
-  return policy == sched_policy::fifo || policy == sched_policy::round_robin;
-}
+int rt_priority_of(std::int32_t prio) { return 99 - std::clamp(prio, -1, 98); }
 
 }  // namespace
 
@@ -72,21 +71,7 @@ void program_builder::choose_periods() {
   }
 }
 
-void program_builder::apply_attributes(const traced_task& t, task_setup& setup) const {
-  setup.clock_poll_ns = attributes_.clock_poll_ns;
-  if (setup.policy != sched_policy::normal) setup.clock_poll_ns = 0;
-  for (const recorded_attributes::task& a : attributes_.tasks) {
-    if (!glob_matches(a.pattern, setup.name) && a.pattern != std::to_string(t.pid)) continue;
-    if (a.nice) setup.nice = static_cast<int>(*a.nice);
-    if (a.slice_ns) setup.slice_ns = *a.slice_ns;
-    if (a.clock_poll_ns) setup.clock_poll_ns = *a.clock_poll_ns;
-    if (a.policy) setup.policy = *a.policy;
-  }
-  if (is_real_time(setup.policy)) setup.rt_priority = std::max(setup.rt_priority, 1);
-}
-
-task_setup program_builder::setup_of(traced_task& t,
-                                     const std::vector<std::uint32_t>& number) const {
+task_setup program_builder::setup_of(traced_task& t, const std::vector<std::uint32_t>& number) {
   task_setup setup;
   setup.pid = t.pid;
   setup.name = recording_.strings.text(t.name);
@@ -115,8 +100,32 @@ task_setup program_builder::setup_of(traced_task& t,
   return setup;
 }
 
+// A tick or a reading of a clock is an event on each CPU that has tasks.
+void program_builder::check_events(const recorded_programs& programs) const {
+  std::vector<bool> used(machine_.cpus, false);
+  std::uint64_t shortest_poll_ns = 0;
+  for (const task_setup& setup : programs.tasks) {
+    used.at(setup.cpu) = true;
+    for (const op& step : setup.steps) {
+      if (step.kind == op_kind::move) used.at(step.target) = true;
+    }
+    if (setup.clock_poll_ns == 0) continue;
+    shortest_poll_ns = shortest_poll_ns == 0 ? setup.clock_poll_ns
+                                             : std::min(shortest_poll_ns, setup.clock_poll_ns);
+  }
+  const auto cpus = static_cast<std::uint64_t>(std::count(used.begin(), used.end(), true));
+  const std::uint64_t polls = shortest_poll_ns == 0 ? 0 : programs.span_ns / shortest_poll_ns;
+  const std::uint64_t events = cpus * (programs.span_ns / machine_.tick_ns + polls);
+  if (events <= max_events) return;
+  throw input_error(fmt::format(
+      "{}: its {} on {} CPUs make {} ticks{}, more than {}; expected --window FROM..TO of less",
+      recording_.path, format_duration(programs.span_ns), cpus, events,
+      polls == 0 ? "" : " and readings of clocks (clock_poll_us)", max_events));
+}
+
 recorded_programs program_builder::finish() {
   choose_periods();
+  index_attributes();
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < tasks_.size(); ++i) {
     if (tasks_[i].in_window) order.push_back(i);
@@ -152,6 +161,8 @@ recorded_programs program_builder::finish() {
                  std::max(t.finished_ns, measured_from_ns_) - measured_from_ns_);
     result.tasks.push_back(std::move(setup));
   }
+  check_events(result);
+  note_unmatched_attributes();
   std::stable_sort(result.figures.tasks.begin(), result.figures.tasks.end(),
                    [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
   for (cpu_figures& c : cpus_) {

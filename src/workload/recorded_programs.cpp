@@ -260,9 +260,17 @@ void program_builder::switch_in(traced_task& t, const event& e) {
     }
     t.wait_counts = false;
   } else if (t.state == seen_state::unknown) {
-    t.start = start_state::runnable;
-    t.start_order_ns = 1;
     t.first_cpu = e.cpu;
+    if (open_ && e.pid == 0 &&
+        e.time_ns > span_.from_ns) {  // the CPU was idle: it cannot have waited since the beginning
+      note("ran without a wake-up on record");
+      t.start = start_state::blocked;
+      add_external_sleep(t, e);
+      begin_segment(t, e.time_ns);
+    } else {
+      t.start = start_state::runnable;
+      t.start_order_ns = 1;
+    }
   }
   if (open_) t.in_window = true;
   if (measuring_) {
@@ -288,6 +296,11 @@ traced_task* program_builder::running_waker(const event& e) {
   if (e.context_pid <= 0 || e.context_pid == e.pid || e.context == context_kind::hardirq ||
       e.context == context_kind::softirq || e.context == context_kind::nmi) {
     return nullptr;
+  }
+  if (e.context == context_kind::unknown) {
+    note(
+        "wake-ups that do not say whether an interrupt made them (no flags column): taken for the "
+        "running task's");
   }
   traced_task& waker = task_of(e.context_pid);
   if (waker.state == seen_state::unknown) {
@@ -391,6 +404,8 @@ void program_builder::close_task(traced_task& t) {
       measure_run(t, span_.to_ns);
       break;
     case seen_state::runnable:
+      t.figures.add_open_wait(std::max(t.waiting_since_ns, measured_from_ns_) - span_.from_ns,
+                              span_.to_ns - span_.from_ns, t.wait_by_wakeup);
       break;
   }
   flush_work(t, span_.to_ns);

@@ -8,8 +8,10 @@
 namespace vlag {
 namespace {
 
-// A broken time stamp makes a recording that long; its ticks would take hours to simulate.
-constexpr std::uint64_t max_window_ns = std::uint64_t{365} * 86'400 * 1'000'000'000;
+// A broken time stamp makes a recording that long. How much of it can be simulated depends on the
+// ticks too: see max_events.
+constexpr std::uint64_t max_window_days = 90;
+constexpr std::uint64_t max_window_ns = max_window_days * 86'400 * 1'000'000'000;
 
 std::uint64_t find_edge(const trace::recording& recording, std::string_view text, bool is_end) {
   const std::uint64_t first = recording.events.front().time_ns;
@@ -52,6 +54,10 @@ recorded_span find_window(const trace::recording& recording, const std::string& 
   }
   const recorded_span span{find_edge(recording, from, false), find_edge(recording, to, true)};
   const std::uint64_t first = recording.events.front().time_ns;
+  if (window.empty() && span.to_ns == span.from_ns) {
+    throw input_error(
+        fmt::format("{}: it spans no time: all its events are at one moment", recording.path));
+  }
   if (span.to_ns <= span.from_ns) {
     throw input_error(fmt::format("--window: '{}' is empty in {}: it ends at {} and begins at {}",
                                   window, recording.path, format_duration(span.to_ns - first),
@@ -59,8 +65,8 @@ recorded_span find_window(const trace::recording& recording, const std::string& 
   }
   if (span.to_ns - span.from_ns > max_window_ns) {
     throw input_error(
-        fmt::format("{}: it spans {}, more than a year; expected --window FROM..TO of less",
-                    recording.path, format_duration(span.to_ns - span.from_ns)));
+        fmt::format("{}: it spans {}, more than {} days; expected --window FROM..TO of less",
+                    recording.path, format_duration(span.to_ns - span.from_ns), max_window_days));
   }
   return span;
 }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "input/input_error.hpp"
+#include "input/text.hpp"
 #include "machine/machine.hpp"
 #include "vlag/sched_attr.hpp"
 #include "workload/recorded_programs.hpp"
@@ -22,6 +24,15 @@ constexpr unsigned steps_per_span = 200;
 // to its switch. Fitted once, to the signal storms recorded on two kernels; no other figure depends
 // on it noticeably.
 constexpr std::uint64_t clock_lead_divisor = 6;
+
+// A task stays where it was recorded when the mask has that CPU, else goes to the mask's first.
+void restrict_cpus(std::uint64_t mask, task_setup& setup) {
+  const auto allowed = [mask](std::uint64_t cpu) { return cpu < 64 && (mask >> cpu & 1) != 0; };
+  if (!allowed(setup.cpu)) setup.cpu = static_cast<unsigned>(std::countr_zero(mask));
+  std::erase_if(setup.steps, [&](const op& step) {
+    return step.kind == op_kind::move && !allowed(step.target);
+  });
+}
 
 void apply_override(const task_override& change, const policy_config& config, task_setup& setup) {
   switch (change.attribute) {
@@ -45,13 +56,7 @@ void apply_override(const task_override& change, const policy_config& config, ta
       }
       break;
     case task_attribute::cpus:
-      for (unsigned cpu = 0; cpu < 63; ++cpu) {
-        if ((static_cast<std::uint64_t>(change.value) >> cpu & 1) != 0) {
-          setup.cpu = cpu;
-          break;
-        }
-      }
-      std::erase_if(setup.steps, [](const op& step) { return step.kind == op_kind::move; });
+      restrict_cpus(static_cast<std::uint64_t>(change.value), setup);
       break;
   }
 }
@@ -71,6 +76,21 @@ void stop_if_livelocked(const machine& simulated, const recorded_programs& progr
   if (simulated.livelocked() == no_task) return;
   throw input_error(fmt::format("task {} of the recording loops without time passing",
                                 programs.tasks[simulated.livelocked()].name));
+}
+
+// A task that has less than that of the CPU time recorded does not end the span that is compared
+// when it runs out of program.
+constexpr std::uint64_t mattering_part = 100;
+
+bool matters(const recorded_programs& programs, std::uint32_t number) {
+  const std::int32_t pid = programs.tasks[number].pid;
+  std::uint64_t all = 0;
+  std::uint64_t own = 0;
+  for (const task_figures& t : programs.figures.tasks) {
+    all += t.cpu_ns;
+    if (t.pid == pid) own += t.cpu_ns;
+  }
+  return own * mattering_part >= all;
 }
 
 }  // namespace
@@ -140,7 +160,9 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
     const auto reason = simulated.run_until(chunk);
     stop_if_livelocked(simulated, programs);
     if (reason == machine::stop_reason::program_ended) {
-      if (!frozen && !state_->options.repeat) frozen = simulated.figures();
+      if (!frozen && !state_->options.repeat && matters(programs, simulated.program_ended_by())) {
+        frozen = simulated.figures();
+      }
       continue;
     }
     if (++told <= steps_per_span && progress) progress(told * 1000 / steps_per_span);
@@ -150,6 +172,13 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   }
   run_figures result = frozen ? std::move(*frozen) : simulated.figures();
   result.label = variant.label;
+  const std::uint64_t window = span - programs.measure_from_ns;
+  if ((result.to_ns - result.from_ns) * 2 < window) {
+    result.anomalies.emplace_back(
+        fmt::format("a task ran out of recorded work early: these figures cover only {} of {}",
+                    format_duration(result.to_ns - result.from_ns), format_duration(window)),
+        1);
+  }
   if (simulated.milestones() == programs.milestones) {
     result.work_done_ns = simulated.last_milestone_ns() -
                           std::min(simulated.last_milestone_ns(), programs.measure_from_ns);

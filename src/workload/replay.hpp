@@ -45,6 +45,10 @@ struct recorded_attributes {
 [[nodiscard]] std::optional<policy_variant> recorded_variant(const recorded_attributes& attributes,
                                                              unsigned cpus);
 
+// One line for each thing in the attributes that is not used since they name no kernel or policy
+// that has a profile: the kernel's release, features, constants.
+[[nodiscard]] std::vector<std::string> unused_attributes(const recorded_attributes& attributes);
+
 enum class external_wakes : std::uint8_t { automatic, relative, absolute };
 
 struct replay_options {

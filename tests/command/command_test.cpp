@@ -107,7 +107,11 @@ TEST_F(command, wrong_usage_is_told_with_the_nearest_name) {
   refuses(replay + "--polcy linux-6.1", {"unknown option --polcy", "did you mean --policy?"});
   refuses(replay + "--polcy=linux-6.1", {"unknown option --polcy", "did you mean --policy?"});
   refuses(replay + "another", {"unknown argument another"});
-  refuses(replay + "--seed abc", {"--seed"});
+  for (const std::string seed : {"abc", "''", "-1", "+1", "1.5", "0x10", "18446744073709551616"}) {
+    refuses(replay + "--seed " + seed, {"--seed", "from 0 to 18446744073709551615"});
+  }
+  refuses(replay + "--json ''", {"--json", "empty"});
+  refuses(replay + "--attrs ''", {"--attrs", "empty"});
   refuses(replay + "--external-wakes sometimes",
           {"--external-wakes", "automatic,relative,absolute"});
   refuses(replay + "--policy", {"--policy"});
@@ -144,16 +148,41 @@ TEST_F(command, wrong_policies_are_refused) {
   refuses(replay + "--tasks fram", {"no task 'fram'", "did you mean 'frame'?"});
   refuses(replay + "--policy linux-6.1 --set base_slice=1ms", {"none of the policies has it"});
   refuses(replay + "--self-check", {"policy of the recording is not known", "--attrs"});
-  refuses("features --profile linux-6.13", {"did you mean 'linux-6.12'?"});
+  refuses("features --profile linux-6.13", {"--profile", "did you mean 'linux-6.12'?"});
+  refuses("features --profile ''", {"--profile", "unknown profile ''"});
 }
 
 TEST_F(command, outputs_that_cannot_be_written_are_refused_before_work) {
   refuses(replay + "--json /nonexistent/r.json", {"/nonexistent/r.json", "cannot be written"});
   refuses(replay + "--json '" + folder_.string() + "'", {"it is a directory"});
   refuses(replay + "--json " + recording + ".trace.xz", {"it is an input of this run"});
-  const outcome full = shell(VLAG_COMMAND " profiles >/dev/full");
-  EXPECT_EQ(full.code, 2);
-  EXPECT_TRUE(has(full.err, "No space left")) << full.err;
+  for (const std::string& what :
+       {std::string("profiles"), std::string("--version"), replay + "--json -"}) {
+    const outcome full = shell(VLAG_COMMAND " " + what + " >/dev/full");
+    EXPECT_EQ(full.code, 2) << what;
+    EXPECT_EQ(full.err, "vlag: standard output cannot be written: No space left on device\n");
+  }
+}
+
+TEST_F(command, standard_input_is_an_input_as_well) {
+  const std::string trace = file("x", "not a recording");
+  for (const std::string inputs : {"- ", "/nonexistent --attrs - "}) {
+    const std::string line =
+        VLAG_COMMAND " replay " + inputs + "--json '" + trace + "' <'" + trace + "'";
+    const outcome o = shell(line);
+    EXPECT_EQ(o.code, 2);
+    EXPECT_TRUE(has(o.err, "it is an input of this run")) << o.err;
+  }
+  EXPECT_EQ(content(trace), "not a recording");
+  refuses("replay - --attrs -", {"TRACE and --attrs cannot both be standard input"});
+}
+
+TEST_F(command, the_exit_code_holds_without_standard_error) {
+  for (const std::string stream : {"2>&-", "2>/dev/full"}) {
+    EXPECT_EQ(shell(VLAG_COMMAND " replay /nonexistent " + stream).code, 2) << stream;
+    EXPECT_EQ(shell(VLAG_COMMAND " profiles " + stream + " >/dev/full").code, 2) << stream;
+    EXPECT_EQ(shell(VLAG_COMMAND " --polcy " + stream).code, 2) << stream;
+  }
 }
 
 TEST_F(command, profiles_name_their_patch_levels) {
@@ -244,6 +273,37 @@ TEST_F(command, results_are_the_same_bytes_each_time) {
   EXPECT_EQ(whole["results"][0]["label"], "recorded");
   EXPECT_EQ(whole["results"][2]["policy"]["reference"], "Linux 6.12.117");
   EXPECT_GT(whole["self_check"]["of"], 0);
+}
+
+TEST_F(command, verify_takes_a_folder_of_any_compression) {
+  shell("for f in tests/data/vectors/eevdf/*.jsonl.xz; do xz -dc \"$f\" >'" + folder_.string() +
+        "/v.jsonl'; break; done; cd '" + folder_.string() +
+        "'; gzip -k v.jsonl; mv v.jsonl w.jsonl");
+  const outcome o = vlag("verify '" + folder_.string() + "'");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "2 vectors, ")) << o.out;
+}
+
+TEST_F(command, what_others_wrote_cannot_steer_the_terminal) {
+  const std::string from = recording + ".trace.xz";
+  const std::string strange = (folder_ / "strange").string();
+  ASSERT_EQ(
+      shell("xz -dc " + from + " | LC_ALL=C sed 's/frame/fr\\x1bm\\xff/g' >'" + strange + "'").code,
+      0);
+  const outcome o = vlag("replay '" + strange + "' --policy linux-6.12");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_FALSE(has(o.out, "\x1b"));
+  EXPECT_TRUE(has(o.out, "fr\\x1bm\\xff:101")) << o.out;
+  const json whole = json::parse(vlag("replay '" + strange + "' --json -").out);
+  EXPECT_TRUE(has(whole.dump(), "fr\\u001bm\xef\xbf\xbd"));
+  refuses(replay + "--policy \"$(printf 'linux-6.12\\nx\\033[2J')\"", {"\\x0ax\\x1b[2J"});
+}
+
+TEST_F(command, seeds_are_decimal) {
+  const json ten = json::parse(vlag(replay + "--json - --seed 010").out);
+  EXPECT_EQ(ten["run"]["seed"], 10U);
+  const json most = json::parse(vlag(replay + "--json - --seed 18446744073709551615").out);
+  EXPECT_EQ(most["run"]["seed"], 18446744073709551615U);
 }
 
 TEST_F(command, a_recording_can_come_by_pipe) {

@@ -61,7 +61,8 @@ void expect_same(const task& a, const task& b) {
   EXPECT_EQ(a.vruntime, b.vruntime);
   EXPECT_EQ(a.deadline, b.deadline);
   EXPECT_EQ(a.vlag, b.vlag);
-  EXPECT_EQ(a.timeline_order, b.timeline_order);
+  EXPECT_EQ(a.timeline_hook, b.timeline_hook);
+  EXPECT_EQ(a.group, b.group);
 }
 
 void expect_refused(attr_error expected, const sched_attr& attr, const attr_host& host = {}) {
@@ -388,10 +389,10 @@ TEST(attr, cfs_carries_slice_and_latency_nice_without_effect) {
     ASSERT_TRUE(fair.fork(t, 0));
   }
   const std::uint64_t vruntime = tasks[1].vruntime;
-  const std::uint64_t order = tasks[1].timeline_order;
+  const std::uint32_t place = tasks[1].timeline_hook;
   ASSERT_EQ(set_attr(fair, &tasks[1], with_latency_nice(-9, 50 * us), 0), attr_error::none);
   EXPECT_EQ(tasks[1].vruntime, vruntime);
-  EXPECT_EQ(tasks[1].timeline_order, order);
+  EXPECT_EQ(tasks[1].timeline_hook, place);
   EXPECT_EQ(attributes_of(fair, tasks[1]).runtime_ns, 100 * us);
   EXPECT_EQ(attributes_of(fair, tasks[1]).latency_nice, -9);
   EXPECT_EQ(rr_interval_ns(fair, tasks[1]), fair.slice_of(tasks[1]));

@@ -33,11 +33,11 @@ inline eevdf_config with(feature f, eevdf_config config = three_ms_slices()) {
   return config;
 }
 
-// Memory for a storage of so many entities.
+// Memory for a storage of so many entities on so many queues.
 class storage_memory {
  public:
-  explicit storage_memory(std::size_t entities)
-      : bytes_(timeline_storage::required_bytes(entities)),
+  explicit storage_memory(std::size_t entities, std::size_t timelines = 1)
+      : bytes_(timeline_storage::required_bytes(entities, timelines)),
         memory_(static_cast<std::byte*>(::operator new(bytes_, std::align_val_t{64}))) {}
   storage_memory(const storage_memory&) = delete;
   storage_memory& operator=(const storage_memory&) = delete;

@@ -141,9 +141,9 @@ std::string misses_text(const std::vector<checked_case>& all) {
   return text.empty() ? "None.\n" : text;
 }
 
-const task_group* find_group(const std::vector<task_group>& groups, const std::string& name) {
+const name_group* find_group(const std::vector<name_group>& groups, const std::string& name) {
   const auto at = std::find_if(groups.begin(), groups.end(),
-                               [&](const task_group& g) { return g.name == name; });
+                               [&](const name_group& g) { return g.name == name; });
   return at == groups.end() ? nullptr : &*at;
 }
 
@@ -157,22 +157,22 @@ std::string what_if_rows(std::string_view workload, const char* from, const char
   const recorded_workload target = load(target_name, target_attributes);
   const auto variant = recorded_variant(target_attributes, target.cpus());
   const run_figures replayed = source.simulate(*variant);
-  const std::vector<task_group> was = group_tasks(source.recorded());
-  const std::vector<task_group> is = group_tasks(replayed);
+  const std::vector<name_group> was = group_tasks(source.recorded());
+  const std::vector<name_group> is = group_tasks(replayed);
   std::string rows;
-  for (const task_group& real : group_tasks(target.recorded())) {
+  for (const name_group& real : group_tasks(target.recorded())) {
     if (share_ppm(target.recorded(), real.sum.cpu_ns) < 10'000) continue;
-    const task_group* before = find_group(was, real.name);
-    const task_group* after = find_group(is, real.name);
+    const name_group* before = find_group(was, real.name);
+    const name_group* after = find_group(is, real.name);
     if (before == nullptr || after == nullptr) continue;
-    const auto share = [](const run_figures& run, const task_group& g) {
+    const auto share = [](const run_figures& run, const name_group& g) {
       return check_value(check_measure::share, share_ppm(run, g.sum.cpu_ns));
     };
-    const auto per_second = [](const run_figures& run, const task_group& g) {
+    const auto per_second = [](const run_figures& run, const name_group& g) {
       return g.sum.switches_in * 1'000'000'000 /
              std::max<std::uint64_t>(run.to_ns - run.from_ns, 1);
     };
-    const auto latency = [](const task_group& g) {
+    const auto latency = [](const name_group& g) {
       return g.sum.wake_latency.count() == 0
                  ? std::string("-")
                  : check_value(check_measure::wake_mean, g.sum.wake_latency.mean_ns());
@@ -230,7 +230,9 @@ int run(bool only_check) {
       "\n## What if: one kernel's recording under the other's policy\n\n"
       "Each cell: as recorded / replayed under the other policy / as the other kernel really did "
       "with\n"
-      "the same workload. Switches are a second.\n\n"
+      "the same workload. Switches are a second. Means of few wake-ups (b, m) say little; no bound "
+      "is\n"
+      "set here. The k recordings are left out: they need groups.\n\n"
       "| replay | tasks | CPU share | switches/s | mean wake-up latency |\n"
       "| --- | --- | --- | --- | --- |\n");
   for (const std::string_view workload : what_if_workloads) {

@@ -23,8 +23,8 @@ set(recording_files_use trace)
 # What core may take from the standard library: nothing that allocates, throws, prints, waits or
 # tells the time.
 set(core_std
-    algorithm array atomic bit cassert climits compare concepts cstddef cstdint
-    cstring initializer_list iterator limits memory new numeric optional ranges span
+    algorithm array atomic bit cassert charconv climits compare concepts cstddef cstdint
+    cstring initializer_list iterator limits memory new numeric optional ranges span system_error
     string_view tuple type_traits utility variant immintrin.h arm_neon.h)
 
 # The one header that makes system calls, and what it takes for them; nobody else includes it.

@@ -156,5 +156,20 @@ TEST(histogram, variance_is_that_of_a_sample) {
   EXPECT_EQ(found.mean_ns(), 5U);
 }
 
+TEST(task_figures, a_wait_under_way_at_the_end_counts_when_it_is_the_longest) {
+  task_figures starving;
+  starving.add_open_wait(1'000, 5'000'000, false);
+  EXPECT_EQ(starving.preempt_wait.count(), 1U);
+  EXPECT_EQ(starving.preempt_wait.max_ns(), 4'999'000U);
+  EXPECT_EQ(starving.max_wait_from_ns, 1'000U);
+
+  task_figures served;
+  served.wake_latency.add(700, 9'000);
+  served.max_wait_from_ns = 8'300;
+  served.max_wait_to_ns = 9'000;
+  served.add_open_wait(9'500, 10'000, true);
+  EXPECT_EQ(served.wake_latency.count(), 1U);
+}
+
 }  // namespace
 }  // namespace vlag

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "property/exact_model.hpp"
 
+#include "property/exact_arithmetic.hpp"
 #include "vlag/weight.hpp"
 
 #include <algorithm>
@@ -9,30 +10,10 @@
 namespace vlag::test {
 namespace {
 
-__extension__ using wide = __int128;
+std::int64_t small(const exact_model::row& r) { return small_of(r.full_weight); }
 
-std::int64_t small(const exact_model::row& r) {
-  return std::max<std::int64_t>(2, static_cast<std::int64_t>(r.full_weight / 1024));
-}
-
-std::int64_t distance(std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a - b); }
-
-// Wall-clock to virtual. The reference may drop low bits of the factor on the way; for weights
-// below 2^32 they are zeros, so one rounding down says it all.
 std::uint64_t stretch(std::uint64_t ns, const exact_model::row& r) {
-  if (r.full_weight == nice_0_weight) return ns;
-  return static_cast<std::uint64_t>((static_cast<wide>(ns) * 1024 * static_cast<wide>(r.inverse)) /
-                                    (wide{1} << 32));
-}
-
-wide floor_div(wide a, wide b) {
-  const wide q = a / b;
-  return a % b < 0 ? q - 1 : q;
-}
-
-std::int64_t mul_div(std::int64_t a, std::uint64_t b, std::uint64_t c) {
-  return static_cast<std::int64_t>(static_cast<wide>(a) * static_cast<wide>(b) /
-                                   static_cast<wide>(c));
+  return stretched(ns, r.full_weight, r.inverse);
 }
 
 }  // namespace

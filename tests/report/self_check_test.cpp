@@ -86,6 +86,16 @@ TEST(self_check, work_that_was_not_done_does_not_hold) {
   EXPECT_NE(self_check_verdict(result).find("off are: all work done at"), std::string::npos);
 }
 
+TEST(self_check, a_replay_that_covers_little_is_not_trusted) {
+  const run_figures recorded = run("recorded", {task(1, "hog", 1000, {})});
+  run_figures replayed = recorded;
+  replayed.to_ns = 300'000'000;
+  replayed.tasks[0].cpu_ns = 300'000'000;
+  EXPECT_NE(self_check_verdict(self_check(recorded, replayed))
+                .find("covers only 300.000 of 1000.000 ms: do not trust"),
+            std::string::npos);
+}
+
 TEST(self_check, table_shows_both_sides) {
   const run_figures was = run("recorded", {task(1, "a", 500, {10}, 100)});
   const run_figures is = run("linux-6.1", {task(1, "a", 470, {11}, 100)});

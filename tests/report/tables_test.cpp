@@ -173,8 +173,42 @@ TEST(compare, a_delay_of_nothing_gives_a_lower_bound) {
 
 TEST(compare, sentence_says_when_nothing_changed) {
   const run_figures a = run("recorded", {task(1, "frame", 100, {1}, 200)});
-  EXPECT_EQ(what_changed_most(columns{&a, &a}, {}),
-            "Nothing changed by more than a tenth against recorded.");
+  EXPECT_EQ(
+      what_changed_most(columns{&a, &a}, {}),
+      "No average delay, P99 or CPU share that rests on enough waits changed by more than a tenth "
+      "against recorded.");
+}
+
+TEST(compare, sentence_names_a_task_that_starves) {
+  const run_figures a = run("recorded", {task(1, "frame", 100, {1}, 200)});
+  run_figures b = run("x", {task(1, "frame", 0, {})});
+  b.tasks[0].add_open_wait(100'000'000, 1000'000'000, false);
+  EXPECT_EQ(what_changed_most(columns{&a, &b}, {}),
+            "frame starves under x: it waited 900.000 ms for the CPU in one go.");
+}
+
+TEST(compare, sentence_draws_nothing_from_a_run_that_covers_little) {
+  const run_figures a = run("recorded", {task(1, "frame", 100, {10}, 200)});
+  run_figures b = run("x", {task(1, "frame", 40, {1}, 200)});
+  b.to_ns = 400'000'000;
+  EXPECT_NE(what_changed_most(columns{&a, &b}, {}).find("changed by more than a tenth"),
+            std::string::npos);
+}
+
+// Work that grows with the square of the names would be a minute here.
+TEST(tables, thirty_thousand_names) {
+  run_figures many = run("recorded", {});
+  for (std::int32_t pid = 0; pid < 30'000; ++pid) {
+    std::string name = std::to_string(pid);
+    name.append("x");
+    many.tasks.push_back(task(pid, name, 1, {}));
+  }
+  const std::vector<const run_figures*> runs{&many, &many, &many};
+  row_choice choice;
+  choice.always = [](const task_figures& t) { return t.pid == 29'999; };
+  const std::string table = comparison_table(runs, choice);
+  static_cast<void>(what_changed_most(runs, choice));
+  EXPECT_NE(table.find("29999x"), std::string::npos) << table;
 }
 
 }  // namespace

@@ -165,6 +165,21 @@ TEST(malformed, sequences_that_break_the_contract) {
   refuses_in("cfs/rand_default_1", schedule + 1, "\"rewake\",\"id\":1", "not waiting");
 }
 
+TEST(malformed, operations_on_groups_without_sense_here) {
+  const std::string name = "hierarchy/rand_bw_1";
+  const std::size_t made = first_operation(name, "mkgroup");
+  refuses_in(name, made + 1, "\"mkgroup\",\"group\":0,\"parent\":0", "exists already");
+  refuses_in(name, made + 1, "\"mkgroup\",\"group\":77,\"parent\":76", "group 76 does not exist");
+  refuses_in(name, made + 1, "\"rmgroup\",\"group\":0", "rmgroup of group 0, which is not empty");
+  refuses_in(name, made + 1, "\"rmgroup\",\"group\":77", "group 77 does not exist");
+  refuses_in(name, made + 1, "\"setweight\",\"group\":77,\"weight\":1", "group 77 does not exist");
+  refuses_in(name, made + 1, "\"setweight\",\"group\":1", "without its argument \"weight\"");
+  refuses_in(name, made + 1, "\"period_timer\",\"group\":1", "group 1, which is not due");
+  refuses_in(name, made + 1, "\"fork\",\"id\":99,\"group\":77", "group 77 does not exist");
+  const std::size_t fork = first_operation(name, "fork");
+  refuses_in(name, fork + 1, "\"move\",\"id\":1,\"group\":77", "group 77 does not exist");
+}
+
 TEST(malformed, states) {
   refuses(without(line("\"tick\""), "\"rb\":[],"), 2, "\"rb\" is missing");
   refuses(without(line("\"tick\""), "\"V\":1000,"), 2, "\"V\" is missing");
@@ -176,7 +191,7 @@ TEST(malformed, states) {
           "a row of \"ents\" has 2 values: expected 13");
   const std::string row = ",0,0,0,1,0,0,0,0,0,0,0,0]";
   refuses(without(line("\"tick\""), "\"ents\":[]", "\"ents\":[[2" + row + ",[1" + row + "]"), 2,
-          "out of order: 1 follows 2");
+          "out of order: task 1 follows task 2");
   refuses(without(line("\"tick\""), "\"ents\":[]", "\"ents\":[[-2" + row + "]"), 2, "\"id\" is -2");
   refuses(line("\"tick\",\"protected\":1"), 2, "unknown key \"protected\"");
   refuses(line("\"tick\",\"anomalies\":1"), 2, "unknown key \"anomalies\"");
@@ -204,6 +219,85 @@ TEST(malformed, headers) {
   refused(without(header, "\"on_rq\"", "\"on_rc\""), "unknown column \"on_rc\"");
   refused(without(header, "\"on_rq\"", "\"id\""), "names id twice");
   refused(without(header, "\"on_rq\"", "5"), "\"ent_cols\" is 5");
+}
+
+const std::string pelt_header =
+    R"({"format":"pelt-1","name":"t","t0":10000000,"avg_cols":["last_update_time","load_sum",)"
+    R"("runnable_sum","util_sum","period_contrib","load_avg","runnable_avg","util_avg","util_est"],)"
+    R"("rq_cols":["cpu","curr","clock_task","clock_pelt","lost_idle_time","cap","freq"],)"
+    R"("cfs_cols":["group","cpu","load","h_nr_queued","h_nr_delayed","has_curr","<avg_cols>",)"
+    R"("tg_load_avg_contrib","tg_load_avg","propagate","prop_runnable_sum"],"ent_cols":["id",)"
+    R"("cpu","on_rq","sched_delayed","is_curr","weight","runnable_weight","<avg_cols>"]})";
+
+std::string pelt_line(const std::string& operation) {
+  return fmt::format("{{\"i\":1,\"op\":{},\"ret\":0,\"rq\":[],\"cfs\":[],\"ents\":[]}}\n",
+                     operation);
+}
+std::string average_line(const std::string& operation) {
+  return fmt::format("{{\"i\":1,\"op\":{},\"ret\":0,\"avg\":[0,0,0,0,0,0,0,0,0]}}\n", operation);
+}
+void refuses_pelt(const std::string& body, const std::string& words) {
+  refuses(body, 2, words, pelt_header);
+}
+
+TEST(malformed, load_tracking_operations) {
+  refuses_pelt(pelt_line("\"fork\""), "unknown operation \"fork\": known are u_decay, u_set");
+  refuses_pelt(pelt_line("\"tick\""), "tick without its argument \"cpu\"");
+  refuses_pelt(pelt_line("\"tick\",\"cpu\":2"), "\"cpu\" is 2: expected an integer from 0 to 1");
+  refuses_pelt(pelt_line("\"tick\",\"cpu\":0,\"ns\":1"), "unknown key \"ns\"");
+  refuses_pelt(pelt_line("\"mkgroup\",\"group\":0,\"parent\":0,\"shares\":2"), "exists already");
+  refuses_pelt(pelt_line("\"mkgroup\",\"group\":1,\"parent\":7,\"shares\":2"),
+               "group 7 does not exist");
+  refuses_pelt(pelt_line("\"mkgroup\",\"group\":1,\"parent\":0,\"shares\":1"), "\"shares\" is 1");
+  refuses_pelt(pelt_line("\"setshares\",\"group\":0,\"shares\":2"), "the root group");
+  refuses_pelt(pelt_line("\"decay\",\"cpu\":0,\"group\":3"), "group 3 does not exist");
+  refuses_pelt(pelt_line("\"new\",\"id\":1,\"cpu\":0,\"weight\":1,\"group\":0"), "\"weight\" is 1");
+  refuses_pelt(pelt_line("\"new\",\"id\":1,\"cpu\":0,\"weight\":9,\"group\":4"),
+               "group 4 does not");
+  refuses_pelt(pelt_line("\"move\",\"id\":1,\"group\":0"), "move of task 1, which does not exist");
+  refuses_pelt(pelt_line("\"scale\",\"cpu\":0,\"cap\":0"), "\"cap\" is 0: expected");
+  refuses_pelt(pelt_line("\"clock\",\"ns\":9223372036854775807"), "the clock passes 2^63 ns");
+  refuses_pelt(average_line("\"u_set\",\"id\":1,\"period_contrib\":1024"),
+               "\"period_contrib\" is 1024");
+  refuses_pelt(average_line("\"tick\",\"cpu\":0"), "unknown key \"avg\"");
+  refuses_pelt(pelt_line("\"u_rt\",\"now\":1,\"running\":0"), "unknown key \"rq\"");
+  refuses_pelt(without(average_line("\"u_rt\",\"now\":1,\"running\":0"), "0,0,0]", "0,0]"),
+               "a row of \"avg\" has 8 values: expected 9");
+}
+
+TEST(malformed, load_tracking_operations_that_break_the_contract) {
+  const std::string name = "pelt/rand_groups_1";
+  const auto id_of = [&](std::size_t number) {
+    const std::string text = recorded_lines(name, number).back();
+    const auto at = text.find("\"id\":") + 5;
+    return text.substr(at, text.find(',', at) - at);
+  };
+  const std::size_t created = first_operation(name, "new");
+  const std::string id = "\"id\":" + id_of(created);
+  refuses_in(name, created + 1, "\"enqueue\"," + id, "which is queued");
+  refuses_in(name, created + 1, "\"exit\"," + id, "which is queued");
+  refuses_in(name, created + 1, "\"undelay\"," + id, "which is not delayed");
+  refuses_in(name, created + 1, "\"new\",\"cpu\":0,\"weight\":9,\"group\":0," + id,
+             "which exists already");
+  const std::size_t run = first_operation(name, "switch");
+  refuses_in(name, run + 1, "\"migrate\",\"cpu\":0,\"id\":" + id_of(run), "which is on its CPU");
+  const std::size_t slept = first_operation(name, "dequeue");
+  refuses_in(name, slept + 1, "\"switch\",\"id\":" + id_of(slept), "which is not queued");
+  refuses_in(name, slept + 1, "\"delay\",\"id\":" + id_of(slept), "which is not queued");
+}
+
+TEST(malformed, load_tracking_headers) {
+  const auto refused = [](const std::string& head, const std::string& words) {
+    refuses(pelt_line("\"tick\",\"cpu\":0"), 1, words, head);
+  };
+  refused(without(pelt_header, "\"t0\":10000000,"), "\"t0\" is missing");
+  refused(without(pelt_header, "\"tg_load_avg\"", "\"tg_load\""), "unknown column \"tg_load\"");
+  refused(without(pelt_header, "\"has_curr\",\"<avg_cols>\"", "\"has_curr\",\"<none>\""),
+          "\"none\" is missing");
+  refused(without(pelt_header, "\"has_curr\",\"<avg_cols>\"", "\"has_curr\""),
+          "\"cfs_cols\" lacks the column last_update_time");
+  refused(without(pelt_header, "\"util_est\"]", "\"<avg_cols>\"]"),
+          "unknown column \"<avg_cols>\"");
 }
 
 TEST(malformed, columns_may_come_in_another_order) {

@@ -98,7 +98,7 @@ class spoiler {
   std::mt19937_64 random_;
 };
 
-void never_crashes(const std::string& name, std::uint64_t rounds) {
+void never_crashes(const std::string& name, std::uint64_t rounds, std::uint64_t one_in = 10) {
   const auto lines = recorded_lines(name, 60);
   ASSERT_EQ(lines.size(), 61U);
   std::uint64_t refused = 0;
@@ -109,8 +109,8 @@ void never_crashes(const std::string& name, std::uint64_t rounds) {
     refused += found.error.empty() ? 0 : 1;
     differing += found.totals.differences;
   }
-  EXPECT_GT(refused, rounds / 10);
-  EXPECT_GT(differing, rounds / 10);
+  EXPECT_GT(refused, rounds / one_in);
+  EXPECT_GT(differing, rounds / 20);
 }
 
 TEST(mutation, eevdf_never_crashes) {
@@ -120,6 +120,15 @@ TEST(mutation, eevdf_never_crashes) {
 TEST(mutation, cfs_never_crashes) {
   never_crashes("cfs/rand_setattr", 1500);
   never_crashes("cfs/unit_reweight", 1500);
+}
+TEST(mutation, groups_never_crash) {
+  never_crashes("hierarchy/rand_groupchurn", 1500);
+  never_crashes("hierarchy/rand_bw_lat", 1500);
+}
+
+TEST(mutation, pelt_never_crashes) {
+  never_crashes("pelt/rand_groups_1", 1500, 20);
+  never_crashes("pelt/rand_unit_1", 1500, 20);
 }
 
 }  // namespace

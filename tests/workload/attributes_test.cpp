@@ -133,6 +133,7 @@ TEST(attributes, numbers_outside_their_range) {
   expect_says(refusal(R"({"hz": 18446744073709551615})"), {"18446744073709551615"});
   expect_says(refusal(R"({"hz": "fast"})"), {"hz: \"fast\" is not an integer"});
   expect_says(refusal(R"({"hz": true})"), {"hz: true"});
+  expect_says(refusal(R"({"hz": null})"), {"hz: null is not an integer"});
   for (const char* key : {"base_slice_ns", "latency_ns", "min_granularity_ns",
                           "wakeup_granularity_ns", "idle_min_granularity_ns"}) {
     const std::string name = std::string("{\"") + key + "\": ";
@@ -167,13 +168,63 @@ TEST(attributes, bad_values_of_tasks_say_which) {
   expect_says(entry(R"("nice": 1, "pid": -1)"), {"tasks[1].pid: -1"});
   expect_says(entry(R"("nice": 1, "name": 7)"), {"name: 7 is not a text"});
   expect_says(entry(R"("name": "b", "nise": 1)"),
-              {"tasks[1].unknown key \"nise\"", "did you mean 'nice'?"});
+              {"tasks[1]: unknown key 'nise'", "did you mean 'nice'?"});
 }
 
 TEST(attributes, a_misspelt_key_gets_the_nearest_one) {
-  expect_says(refusal(R"({"kernal": "6.12"})"), {"\"kernal\"", "did you mean 'kernel'?"});
+  expect_says(refusal(R"({"kernal": "6.12"})"), {"'kernal'", "did you mean 'kernel'?"});
   expect_says(refusal(R"({"base_slice": 1})"), {"did you mean 'base_slice_ns'?"});
-  expect_says(refusal("{\"h\\nz\": 1}"), {"did you mean 'hz'?"});
+  expect_says(refusal("{\"h\\nz\": 1}"), {"'h\\nz'", "did you mean 'hz'?"});
+  expect_says(refusal(R"({"latency": 1})"), {"did you mean 'latency_ns'?"});
+  EXPECT_EQ(refusal(R"({"tasks": [{"name": "a", "slice": 1}]})"),
+            "tasks[0]: unknown key 'slice'; did you mean 'slice_us'?");
+}
+
+TEST(attributes, a_key_that_is_there_twice_is_refused) {
+  EXPECT_EQ(refusal(R"({"hz": 250, "hz": 1000})"), "the key 'hz' is there twice in one object");
+  expect_says(refusal(R"({"tasks": [{"pid": 1, "nice": 1, "nice": 2}]})"), {"'nice' is there"});
+  EXPECT_EQ(refusal(R"({"tasks": [{"pid": 1}, {"pid": 2}], "x": {"tasks": 1}})"), "accepted");
+}
+
+TEST(attributes, a_misspelt_feature_gets_the_nearest_one) {
+  const auto features = [](const std::string& kernel, const std::string& words) {
+    return refusal("{\"kernel\": \"" + kernel + "\", \"features\": \"" + words + "\"}");
+  };
+  EXPECT_EQ(features("6.12.1", "PLACE_LAGG"),
+            "features: unknown feature 'PLACE_LAGG'; did you mean 'PLACE_LAG'?");
+  expect_says(features("", "NO_RUN_TO_PARTY"), {"did you mean 'RUN_TO_PARITY'?"});
+  expect_says(features("6.1.0", "START_DEBT"), {"did you mean 'START_DEBIT'?"});
+  EXPECT_EQ(features("6.12.1", "PLACE_LAG NO_HRTICK NO_HRTICK_DL NO_LB_MIN LAST_BUDDY"),
+            "accepted");
+  EXPECT_EQ(features("6.12.1", "SOMETHING_WHOLLY_DIFFERENT"), "accepted");
+}
+
+TEST(attributes, more_patterns_than_can_be_tried) {
+  std::string text = "{\"tasks\": [{\"name\": \"a\", \"nice\": 1}";
+  for (int i = 0; i < 10'000; ++i) text += ",{\"name\": \"a*\", \"nice\": 1}";
+  EXPECT_EQ(read(text + "]}").tasks.size(), 10'001U);
+  expect_says(refusal(text + ",{\"name\": \"[b]\", \"nice\": 1}]}"),
+              {"tasks[10001]: more than 10000 names are patterns"});
+}
+
+TEST(attributes, that_are_not_used_are_told) {
+  recorded_attributes attributes;
+  EXPECT_TRUE(unused_attributes(attributes).empty());
+  attributes.features = {"PLACE_LAG"};
+  attributes.base_slice_ns = 3'000'000;
+  const std::string values =
+      "attributes not used, for want of a kernel that has a profile, or a policy: "
+      "features, base_slice_ns";
+  EXPECT_EQ(unused_attributes(attributes), std::vector<std::string>{values});
+  attributes.kernel = "6.8.0";
+  const std::string unknown = "the policy of the recording is not known: kernel ";
+  EXPECT_EQ(unused_attributes(attributes),
+            (std::vector<std::string>{unknown + "'6.8.0' has no profile here", values}));
+  attributes.kernel = "mainline\n";
+  EXPECT_EQ(unused_attributes(attributes).front(),
+            unknown + "'mainline\\n' is not a version like 6.12");
+  attributes.profile = "linux-6.12";
+  EXPECT_TRUE(unused_attributes(attributes).empty());
 }
 
 TEST(attributes, a_misspelt_profile_gets_the_nearest_one) {

@@ -288,6 +288,34 @@ TEST(recorded_programs, a_task_that_ran_without_a_wake_up_slept_until_then) {
             "run 100us, sleep 200us, run 40us, milestone, sleep 60001ns, end");
 }
 
+TEST(recorded_programs, a_task_first_seen_on_an_idle_cpu_had_not_waited_since_the_start) {
+  recording_builder b;
+  b.run(0, 0, 'R', 1).run(100, 1, 'S', 0).run(300, 0, 'R', 2).run(340, 2, 'S', 0).mark(400, "x");
+  const recorded_programs got = test::build(b);
+  EXPECT_EQ(test::count_of(got, no_wakeup), 1U);
+  EXPECT_EQ(test::setup_of(got, 2).start, start_state::blocked);
+  EXPECT_EQ(test::steps_of(got, 2), "sleep 300us, run 40us, milestone, sleep 60001ns, end");
+}
+
+TEST(recorded_programs, a_wait_under_way_at_the_end_counts_when_it_is_the_longest) {
+  recording_builder b;
+  b.run(0, 0, 'R', 1).run(100, 1, 'R', 2).mark(900, "x");
+  const task_figures& waiting = test::figures_of(test::build(b).figures, 1);
+  EXPECT_EQ(waiting.preempt_wait.count(), 1U);
+  EXPECT_EQ(waiting.preempt_wait.max_ns(), 800'000U);
+}
+
+TEST(recorded_programs, wake_ups_of_an_unknown_context_are_said) {
+  recording_builder b;
+  b.run(0, 0, 'R', 1).run(10, 1, 'S', 2);
+  b.wake(50, 1, {trace::context_kind::unknown, 2}).run(90, 2, 'R', 1).mark(100, "x");
+  const recorded_programs got = test::build(b);
+  EXPECT_EQ(test::count_of(got,
+                           "wake-ups that do not say whether an interrupt made them (no flags "
+                           "column): taken for the running task's"),
+            1U);
+}
+
 TEST(recorded_programs, a_cpu_never_counts_more_time_than_passes) {
   // The switches 1 -> 2 and 3 -> 4 are lost.
   recording_builder b;
@@ -415,6 +443,27 @@ TEST(recorded_programs, tasks_that_wait_at_the_start_come_in_the_order_in_which_
   EXPECT_EQ(got.tasks[0].pid, 9);
   EXPECT_EQ(got.tasks[1].pid, 3);
   EXPECT_EQ(got.tasks[2].pid, 2);
+}
+
+TEST(recorded_programs, later_attributes_go_before_earlier_ones) {
+  recording_builder b;
+  b.run(0, 0, 'R', 1).run(1000, 1, 'R', 2).run(2000, 2, 'R', 1).mark(3000, "x");
+  const auto entry = [](const char* pattern, std::int64_t nice) {
+    recorded_attributes::task t;
+    t.pattern = pattern;
+    t.nice = nice;
+    return t;
+  };
+  recorded_attributes attributes;
+  attributes.tasks = {entry("1", 1), entry("t*", 2), entry("t2", 3), entry("t1", 4),
+                      entry("2", 5), entry("3", 6),  entry("3", 7),  entry("u*", 8)};
+  attributes.tasks[3].nice.reset();
+  attributes.tasks[3].slice_ns = 1'000'000;
+  const recorded_programs got = test::build(b, {}, attributes);
+  EXPECT_EQ(test::setup_of(got, 1).nice, 2);
+  EXPECT_EQ(test::setup_of(got, 1).slice_ns, 1'000'000U);
+  EXPECT_EQ(test::setup_of(got, 2).nice, 5);
+  EXPECT_EQ(test::count_of(got, "tasks of the attributes that match no task"), 3U);
 }
 
 TEST(recorded_programs, attributes_say_what_the_recording_cannot) {

@@ -115,6 +115,29 @@ TEST(replay, a_pinned_task_does_not_follow_its_recorded_moves) {
   const recorded_workload w = load(b);
   EXPECT_GT(replay(w, "linux-6.12").cpus[1].busy_ns, 4 * ms);
   EXPECT_EQ(replay(w, "linux-6.12,t1.cpus=0").cpus[1].busy_ns, 0U);
+  EXPECT_EQ(replay(w, "linux-6.12,t1.cpus=1").cpus[0].busy_ns, 0U);
+  EXPECT_GT(replay(w, "linux-6.12,t1.cpus=0-1").cpus[1].busy_ns, 4 * ms);
+}
+
+TEST(replay, more_ticks_than_can_be_simulated_are_refused) {
+  recording_builder b;
+  b.run(0, 0, 'R', 1).run(7'000'000'000'000, 1, 'S', 0);  // 81 days
+  EXPECT_NO_THROW(load(b));
+  recorded_attributes attributes;
+  attributes.hz = 1000;
+  try {
+    recorded_workload(b.get(), attributes, {});
+    FAIL();
+  } catch (const input_error& e) {
+    const std::string message = e.what();
+    EXPECT_NE(message.find("7000000s on 1 CPUs make 7000000000 ticks, more than 2000000000"),
+              std::string::npos)
+        << message;
+    EXPECT_NE(message.find("--window"), std::string::npos) << message;
+  }
+  attributes.hz = 250;
+  attributes.clock_poll_ns = 1000;
+  EXPECT_THROW(recorded_workload(b.get(), attributes, {}), input_error);
 }
 
 // 1 has 104 ms of work in one burst, interrupted by 2 all along, and then waits for a timer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drives a fair class on one flat queue: what the EEVDF and the CFS vectors have in common. It owns
-// the tasks, the clock and the storage, and lets through only what the class's contract allows.
+// Drives a fair class on one CPU: what the EEVDF and the CFS vectors have in common. It owns the
+// tasks, the clock and the storage, and lets through only what the class's contract allows.
 #pragma once
 
 #include "vectors/driver.hpp"
@@ -19,7 +19,7 @@
 namespace vlag {
 
 template <typename Class, typename Config>
-class flat_driver : public vector_driver {
+class fair_driver : public vector_driver {
  public:
   void apply(const operation& op, const json_line& line) final {
     check_sequence(op, line);
@@ -50,7 +50,11 @@ class flat_driver : public vector_driver {
         fork(op, line);
         return;
       default:
-        change(living(op, line), op, line);
+        if ((op.info->required & arg_id) != 0) {
+          change(living(op, line), op, line);
+        } else {
+          apply_more(op, line);
+        }
         return;
     }
   }
@@ -58,12 +62,15 @@ class flat_driver : public vector_driver {
  protected:
   static constexpr std::int64_t not_picked = -1;
 
-  flat_driver(const Config& config, std::uint64_t start_ns)
+  fair_driver(const Config& config, std::uint64_t start_ns, std::size_t groups = 0)
       : config_(config),
-        memory_(timeline_storage::required_bytes(max_vector_tasks) / sizeof(cache_line) + 1),
-        storage_(std::as_writable_bytes(std::span(memory_))
-                     .first(timeline_storage::required_bytes(max_vector_tasks)),
-                 max_vector_tasks),
+        memory_(timeline_storage::required_bytes(max_vector_tasks + groups, 1 + groups) /
+                    sizeof(cache_line) +
+                1),
+        storage_(
+            std::as_writable_bytes(std::span(memory_))
+                .first(timeline_storage::required_bytes(max_vector_tasks + groups, 1 + groups)),
+            max_vector_tasks + groups, 1 + groups),
         policy_(config_, storage_),
         now_(start_ns) {}
 
@@ -71,6 +78,8 @@ class flat_driver : public vector_driver {
   virtual void begin_operation() {}
   // Puts a new task in; its attributes are set.
   virtual void enter(task& t, const operation& op, const json_line& line) = 0;
+  // Operations that are on no task.
+  virtual void apply_more(const operation& /*op*/, const json_line& /*line*/) {}
   // Operations on a living task that only one class has.
   virtual void change_more(task& t, const operation& op, const json_line& line) = 0;
   // What "wake" returns for a task that is not runnable.
@@ -87,6 +96,20 @@ class flat_driver : public vector_driver {
   static void list_waiting(const timeline& waiting, std::vector<cell>& ids) {
     waiting.for_each(
         [&](const entity& e) { ids.push_back(cell::of(static_cast<const task&>(e).id)); });
+  }
+
+  // The waiting entity that has received least, by the distance from the reference.
+  template <typename Queue>
+  [[nodiscard]] static const entity* least_vruntime(const Queue& queue) {
+    const entity* least = nullptr;
+    queue.waiting().for_each([&](const entity& e) {
+      const std::uint64_t z = queue.reference();
+      if (least == nullptr ||
+          signed_difference(e.vruntime, z) < signed_difference(least->vruntime, z)) {
+        least = &e;
+      }
+    });
+    return least;
   }
 
   Config config_;
