@@ -11,15 +11,16 @@
 //   3. the base slice, read anew at each request.
 //
 // A runtime_ns that equals the present slice, as read back, leaves its origin as it is. A
-// SCHED_IDLE task keeps its slice whatever is asked; latency_nice counts again once it has another
-// policy. Under CFS slice and latency_nice are carried and have no effect.
+// SCHED_IDLE task keeps a slice of its own whatever is asked; without one its latency_nice counts.
+// Under CFS slice and latency_nice are carried and have no effect.
 //
 // A change of a queued task takes it out and puts it back (its lag and the rest of its request
 // stay); a set after which every attribute is what it was does not. fair_class::set_slice() is
 // stricter: like the reference it requeues for 0, or a value beyond the limits, asked again.
 //
 // Differences from Linux 6.12: version 2, its flag and latency_nice exist; SCHED_DEADLINE and
-// SCHED_EXT do not (EINVAL).
+// SCHED_EXT do not (EINVAL). A child of a SCHED_BATCH or SCHED_IDLE task with RESET_ON_FORK gets
+// SCHED_NORMAL; Linux resets the policy of real-time parents only.
 #pragma once
 
 #include "vlag/cfs_class.hpp"
@@ -75,8 +76,9 @@ struct attr_host {
 // that is shorter than version 0 or longer than a page.
 [[nodiscard]] attr_error write_attr(const sched_attr& from, std::span<std::byte> to) noexcept;
 
-// Sets attributes of a task in any state. Nothing changes unless the answer is `none`. nullptr: no
-// such task. A lone KEEP_PARAMS keeps the policy as well, as the system call does.
+// Sets attributes of a task in any state. Nothing changes unless the answer is `none`; nothing is
+// requeued unless an attribute changes. nullptr: no such task. wanted.size is 0 or a size from
+// version 0 to version 2 (otherwise too_big). A lone KEEP_PARAMS keeps the policy as well, as the system call does.
 [[nodiscard]] attr_error set_attr(fair_class& fair, task* t, const sched_attr& wanted,
                                   std::uint64_t now_ns, const attr_host& host = {}) noexcept;
 [[nodiscard]] attr_error set_attr(cfs_class& fair, task* t, const sched_attr& wanted,

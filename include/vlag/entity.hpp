@@ -82,7 +82,8 @@ struct task : entity {
 static_assert(sizeof(task) <= 128);
 
 // Sets policy and nice, and the weight that follows from them.
-// Requires: t is in no class; policy is normal, batch or idle; min_nice <= nice <= max_nice.
+// Requires: t is in no class; min_nice <= nice <= max_nice. (A real-time task gets the weight that
+// it would have in the fair class.)
 void set_initial_attributes(task& t, sched_policy policy, int nice) noexcept;
 
 }  // namespace vlag

@@ -15,6 +15,10 @@ constexpr bool real_time(sched_policy policy) noexcept {
 
 constexpr bool known_policy(std::uint32_t policy) noexcept { return policy <= 3 || policy == 5; }
 
+constexpr bool size_fits(const sched_attr& attr) noexcept {
+  return attr.size == 0 || (attr.size >= sched_attr_size_ver0 && attr.size <= sizeof(sched_attr));
+}
+
 constexpr bool flags_fit(const sched_attr& attr) noexcept {
   constexpr std::uint64_t of_ver1 = sched_flag::util_clamp_min | sched_flag::util_clamp_max;
   if ((attr.flags & of_ver1) != 0 && attr.size < sched_attr_size_ver1) return false;
@@ -100,12 +104,15 @@ std::uint64_t clamped(std::uint64_t slice_ns) noexcept {
   return std::clamp(slice_ns, shortest_own_slice_ns, longest_own_slice_ns);
 }
 
+// Under SCHED_IDLE no slice is asked for: an own one stays.
 slice_wish wish_for(const fair_class& fair, const task& t, const target& to) noexcept {
   const bool has_own = t.custom_slice && !t.latency_slice;
-  const bool asks = to.runtime_ns != 0 && (has_own || to.runtime_ns != present_slice(fair, t));
-  if (asks) return {clamped(to.runtime_ns), slice_origin::own};
-  if (to.latency_nice == 0) return {0, slice_origin::own};
-  return {latency_slice_ns(fair.config().base_slice_ns, to.latency_nice),
+  const bool idle = to.policy == sched_policy::idle;
+  if (idle && has_own) return {t.slice_ns, slice_origin::own};
+  const bool repeats = !has_own && to.runtime_ns == present_slice(fair, t);
+  if (!idle && to.runtime_ns != 0 && !repeats) return {clamped(to.runtime_ns), slice_origin::own};
+  return {to.latency_nice == 0 ? 0
+                               : latency_slice_ns(fair.config().base_slice_ns, to.latency_nice),
           slice_origin::latency_nice};
 }
 
@@ -117,7 +124,8 @@ bool fulfilled(const task& t, slice_wish wish) noexcept {
 
 void change_in_class(fair_class& fair, task& t, const target& to, std::uint64_t now_ns) noexcept {
   const slice_wish wish = wish_for(fair, t, to);
-  if (to.policy == t.policy && to.nice == t.static_nice && fulfilled(t, wish)) return;
+  const bool same_nice = to.policy == sched_policy::idle || to.nice == t.static_nice;
+  if (to.policy == t.policy && same_nice && fulfilled(t, wish)) return;
   fair.set_attributes(t, to.policy, to.nice, wish.ns, now_ns, wish.origin);
 }
 
@@ -130,11 +138,12 @@ void change_in_class(cfs_class& fair, task& t, const target& to, std::uint64_t n
 void store_slice(const fair_class& fair, task& t, const target& to) noexcept {
   const slice_wish wish = wish_for(fair, t, to);
   t.custom_slice = wish.ns != 0;
-  t.latency_slice = wish.origin == slice_origin::latency_nice;
+  t.latency_slice = t.custom_slice && wish.origin == slice_origin::latency_nice;
   t.slice_ns = wish.ns;
 }
 
 void store_slice(const cfs_class&, task& t, const target& to) noexcept {
+  if (to.policy == sched_policy::idle) return;
   t.custom_slice = to.runtime_ns != 0;
   t.slice_ns = to.runtime_ns == 0 ? 0 : clamped(to.runtime_ns);
 }
@@ -170,7 +179,7 @@ attr_error change_policy_or_parameters(Fair& fair, task& t, const target& to, st
     return attr_error::none;
   }
   t.rt_priority = 0;
-  if (to.policy != sched_policy::idle) store_slice(fair, t, to);
+  store_slice(fair, t, to);
   store_priority(t, to);
   if (host.leave_real_time != nullptr) host.leave_real_time(host.context, t);
   return attr_error::none;
@@ -179,6 +188,7 @@ attr_error change_policy_or_parameters(Fair& fair, task& t, const target& to, st
 template <typename Fair>
 attr_error set_attr_in(Fair& fair, task* t, const sched_attr& wanted, std::uint64_t now_ns,
                        const attr_host& host) noexcept {
+  if (!size_fits(wanted)) return attr_error::too_big;
   if (!flags_fit(wanted)) return attr_error::invalid;
   if (static_cast<std::int32_t>(wanted.policy) < 0) return attr_error::invalid;
   if (t == nullptr) return attr_error::no_such_task;
