@@ -69,6 +69,7 @@ struct group_part : entity {
   std::uint32_t h_nr_idle = 0;
   std::uint32_t h_nr_runnable = 0;
   std::uint32_t h_nr_delayed = 0;
+  std::uint64_t throttled_since_ns = 0;  // of a throttled part: the class's time when it began
 };
 
 // What a fair class does for groups on its CPU. Called by group_tree and task_group only.
@@ -111,6 +112,7 @@ struct bandwidth_pool {
   std::uint64_t timer_expires_ns = 0;  // at this time
   std::uint64_t nr_periods = 0;
   std::uint64_t nr_throttled = 0;  // periods at whose end the group was throttled
+  std::uint64_t throttled_ns = 0;  // on all CPUs together, up to the last end of a throttling
 };
 
 // What a text read gave: the first `size` bytes of the buffer, if there was no error.

@@ -88,12 +88,16 @@ bool fair_class::throttle(fair_level& level, std::uint64_t now_ns) noexcept {
     emptied = emptied && above.queue.load() == 0;
   }
   level.throttled = true;
+  level.throttled_since_ns = now_ns;
   if (was_queued) tell(decision::group_throttled, level);
   return true;
 }
 
 void fair_class::unthrottle(fair_level& level, std::uint64_t now_ns) noexcept {
   level.throttled = false;
+  if (before(level.throttled_since_ns, now_ns)) {
+    level.group->bandwidth_.throttled_ns += now_ns - level.throttled_since_ns;
+  }
   count_throttled(level, cpu_, 0U - 1U);
   tell(decision::group_unthrottled, level);
   if (level.queue.load() == 0) return;
