@@ -13,6 +13,7 @@
 
 #include "machine/fair_policy.hpp"
 #include "machine/figures.hpp"
+#include "machine/group_setup.hpp"
 #include "machine/placement.hpp"
 #include "machine/program.hpp"
 #include "machine/rt_queue.hpp"
@@ -88,23 +89,6 @@ struct task_setup {
   std::uint32_t group = 0;  // a number that add_group() gave; 0: the root
   start_state start = start_state::runnable;
   program steps;
-};
-
-// Text for a file of a group: {"cpu.weight", "300"}. Files and formats: task_group::set().
-struct group_file {
-  std::string name;
-  std::string text;
-};
-
-struct group_setup {
-  std::string path;               // "/a/b"
-  std::vector<group_file> files;  // written in this order when the group is made
-};
-
-// What the operation write_group does.
-struct group_write {
-  std::uint32_t group = 0;
-  group_file file;
 };
 
 // Told what happens as it happens. The default does nothing.
