@@ -190,10 +190,7 @@ group_override parse_group_file(const setting& s) {
   }
   if (!s.value) s.refuse(fmt::format("'{}' has no value; expected {}=TEXT", s.key, s.key));
   group_file file{std::string(s.key.substr(dot + 1)), std::string(*s.value)};
-  // What else is written to the group is not known yet: a burst needs its quota.
-  if (file.name != "cpu.max.burst") {
-    if (const auto problem = group_files_problem({file})) s.refuse(*problem);
-  }
+  if (const auto problem = group_files_problem({file})) s.refuse(*problem);
   return {std::string(path), std::move(file)};
 }
 

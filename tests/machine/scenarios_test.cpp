@@ -41,8 +41,9 @@ TEST(slices_asymmetric, share_evenly_and_switch_as_seldom_as_the_longer_slice_sa
     EXPECT_GE(one.of(hog).switches_in, 50U) << hog;
     EXPECT_LE(one.of(hog).switches_in, 70U) << hog;
     const double delay_ms = as_ms(one.of(hog).preempt_wait.mean_ns());
+    // "Of the order of 80 ms": on that machine other tasks came in between.
     EXPECT_GT(delay_ms, 60) << hog;
-    EXPECT_LT(delay_ms, 100) << hog;
+    EXPECT_LT(delay_ms, 110) << hog;
   }
 }
 
@@ -124,7 +125,7 @@ mixed_load timers_beside_hogs(bool preempt_short) {
   for (std::uint64_t i = 0; i < 5; ++i) {
     task_setup timer;
     timer.slice_ns = 500 * us;
-    timer.steps = {run(100 * us), sleep(9 * ms + i * 700 * us), jump(0)};
+    timer.steps = {run(5 * us), sleep(1 * ms + i * 500 * us), jump(0)};
     one.add(std::move(timer));
   }
   one.run_until(20 * s);
