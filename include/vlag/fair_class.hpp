@@ -28,9 +28,13 @@
 #include "vlag/run_queue.hpp"
 #include "vlag/timeline.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vlag {
+
+template <typename Class, typename Level>
+struct bandwidth_rules;
 
 // Why something was decided; told to the decision hook.
 enum class decision : std::uint8_t {
@@ -189,10 +193,6 @@ class fair_class final : public group_scheduler {
     choice_context_ = context;
   }
 
-  // How often it was looked whether a request was used up, and how often it was, on all queues.
-  [[nodiscard]] std::uint64_t deadline_checks() const noexcept { return deadline_checks_; }
-  [[nodiscard]] std::uint64_t deadline_updates() const noexcept { return deadline_updates_; }
-
   // For group_tree and task_group: see group.hpp.
   void join_tree(task_group& root, unsigned cpu) noexcept override;
   [[nodiscard]] group_part& root_part() noexcept override { return root_; }
@@ -201,6 +201,7 @@ class fair_class final : public group_scheduler {
                                       group_part& parent) noexcept override;
   void remove_part(group_part& part, std::uint64_t now_ns) noexcept override;
   [[nodiscard]] bool is_current(const group_part& part) const noexcept override;
+  void idle_changed(group_part& part) noexcept override;
   void shares_changed(group_part& part, std::uint64_t now_ns) noexcept override;
   void latency_nice_changed(group_part& part, std::uint64_t now_ns) noexcept override;
   void bandwidth_changed(group_part& part, std::uint64_t now_ns) noexcept override;
@@ -220,10 +221,6 @@ class fair_class final : public group_scheduler {
     delay_complete,  // was delayed, and leaves now
   };
   enum class entry : std::uint8_t { forked, woken, changed };
-  // Tasks that join or leave a subtree, by what the queues above count.
-  struct task_counts {
-    std::uint32_t queued, runnable, delayed, idle;
-  };
 
   void tell(decision what, const entity& who) const noexcept {
     if (hook_ != nullptr) hook_(hook_context_, what, who);
@@ -256,7 +253,6 @@ class fair_class final : public group_scheduler {
   void refresh_ancestors(entity& group_entity, task_counts change, std::uint64_t now_ns) noexcept;
   void refresh_ancestors(entity& group_entity, std::uint64_t shortest_ns, task_counts change,
                          std::uint64_t now_ns) noexcept;
-  static void count_tasks(fair_level& level, task_counts& change) noexcept;
   static void count_runnable(const entity& e, std::uint32_t tasks) noexcept;
   void begin_delay(entity& e) noexcept;
   static void count_end_of_delay(const entity& e) noexcept;
@@ -279,15 +275,12 @@ class fair_class final : public group_scheduler {
   void apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept;
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 
-  // Bandwidth (fair_bandwidth.cpp). level.limited is false for nearly everyone.
-  void charge_quota(fair_level& level, std::uint64_t ran_ns, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool fetch_runtime(fair_level& level, std::int64_t target_ns,
-                                   std::uint64_t now_ns) noexcept;
-  void give_back_runtime(fair_level& level) noexcept;
-  void throttle_on_enqueue(fair_level& level, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool throttle_if_used_up(fair_level& level, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool throttle(fair_level& level, std::uint64_t now_ns) noexcept;
-  void unthrottle(fair_level& level, std::uint64_t now_ns) noexcept;
+  // Bandwidth (bandwidth_rules.hpp). level.limited is false for nearly everyone.
+  template <typename Class, typename Level>
+  friend struct bandwidth_rules;
+  using bandwidth = bandwidth_rules<fair_class, fair_level>;
+  void leave_throttled(entity& e, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool join_unthrottled(entity& e, std::uint64_t now_ns) noexcept;
 
   fair_level root_;
   task* running_ = nullptr;
@@ -298,8 +291,6 @@ class fair_class final : public group_scheduler {
   void* hook_context_ = nullptr;
   choice_hook choice_hook_ = nullptr;
   void* choice_context_ = nullptr;
-  std::uint64_t deadline_checks_ = 0;
-  std::uint64_t deadline_updates_ = 0;
   bool need_resched_ = false;
   bool higher_class_runs_ = false;
 };

@@ -2,6 +2,8 @@
 #include "machine/fair_policy.hpp"
 
 #include "vlag/group.hpp"
+#include <type_traits>
+#include <utility>
 
 namespace vlag {
 namespace {
@@ -17,10 +19,7 @@ class policy_of final : public fair_policy {
   bool block(std::uint64_t now) override { return class_.block(now); }
   void exit(std::uint64_t now) override { class_.exit(now); }
   void remove(task& t, std::uint64_t now) override { class_.remove(t, now); }
-  task* schedule(std::uint64_t now) override {
-    if (choice_watcher_ != nullptr) show_choice(class_, now);
-    return class_.schedule(now);
-  }
+  task* schedule(std::uint64_t now) override { return class_.schedule(now); }
   void yield_cpu_to_higher_class(std::uint64_t now) override {
     class_.yield_cpu_to_higher_class(now);
   }
@@ -31,69 +30,72 @@ class policy_of final : public fair_policy {
   bool set_slice(task& t, std::uint64_t slice, std::uint64_t now) override {
     return class_.set_slice(t, slice, now);
   }
+  void move(task& t, task_group* group, std::uint64_t now) override {
+    if constexpr (has_groups) class_.move(t, group, now);
+  }
+  group_scheduler* groups() override {
+    if constexpr (has_groups) return &class_;
+    return nullptr;
+  }
   bool need_resched() const override { return class_.need_resched(); }
   void set_need_resched() override { class_.set_need_resched(); }
   std::uint64_t time_to_request_end() const override { return class_.time_to_request_end(); }
   std::uint32_t nr_runnable() const override { return class_.nr_runnable(); }
   std::uint32_t nr_queued() const override { return class_.nr_queued(); }
   std::uint64_t anomalies() const override { return class_.anomalies(); }
-  std::vector<queue_view> queues() const override { return queues_of(class_); }
-  entity_view view(const task& t) const override { return view_in(class_, t); }
-  std::uint64_t deadline_checks() const override { return checks_of(class_); }
-  std::uint64_t deadline_updates() const override { return updates_of(class_); }
+  std::vector<queue_view> queues() const override {
+    std::vector<queue_view> result;
+    for_each_level([&](const auto& level) { result.push_back(view_of(class_, level)); });
+    return result;
+  }
+  entity_view view(const task& t) const override { return view_of(class_, class_.level(t.group), t); }
+  std::uint64_t deadline_checks() const override {
+    std::uint64_t sum = 0;
+    for_each_level([&](const auto& level) { sum += checks_of(level.queue).first; });
+    return sum;
+  }
+  std::uint64_t deadline_updates() const override {
+    std::uint64_t sum = 0;
+    for_each_level([&](const auto& level) { sum += checks_of(level.queue).second; });
+    return sum;
+  }
   void set_watcher(fair_watcher& watcher, watch what) override {
     class_.set_decision_hook(
         [](void* to, decision told, const entity& who) {
           static_cast<fair_watcher*>(to)->on_decision(told, who);
         },
         &watcher);
-    if (what == watch::decisions_and_choices) watch_choices(class_, watcher);
+    watcher_ = &watcher;
+    if (what == watch::decisions) return;
+    class_.set_choice_hook(
+        [](void* to, const auto& level) {
+          const auto& self = *static_cast<policy_of*>(to);
+          self.watcher_->before_choice(view_of(self.class_, level));
+        },
+        this);
   }
 
  private:
-  // EEVDF tells of each choice itself.
-  static void watch_choices(fair_class& fair, fair_watcher& watcher) {
-    fair.set_choice_hook(
-        [](void* to, const fair_level& level) {
-          static_cast<fair_watcher*>(to)->before_choice(view_of(level));
-        },
-        &watcher);
-  }
-  static void show_choice(fair_class&, std::uint64_t) {}
-  static std::vector<queue_view> queues_of(const fair_class& fair) {
-    const fair_level& root = fair.level();
-    std::vector<queue_view> result{view_of(root)};
-    if (root.group == nullptr) return result;
-    for (const task_group* g = next_in_tree(*root.group, *root.group); g != nullptr;
-         g = next_in_tree(*g, *root.group)) {
-      result.push_back(view_of(fair.level(g)));
+  static constexpr bool has_groups = std::is_base_of_v<group_scheduler, Class>;
+
+  // The root's, then those of all groups in the order of the tree.
+  template <typename Visit>
+  void for_each_level(Visit&& visit) const {
+    visit(class_.level());
+    const task_group* const root = class_.level().group;
+    if (root == nullptr) return;
+    for (const task_group* g = next_in_tree(*root, *root); g != nullptr;
+         g = next_in_tree(*g, *root)) {
+      visit(class_.level(g));
     }
-    return result;
   }
-  static entity_view view_in(const fair_class& fair, const task& t) {
-    return view_of(t, fair.level(t.group));
+  static std::pair<std::uint64_t, std::uint64_t> checks_of(const run_queue& queue) {
+    return {queue.deadline_checks(), queue.deadline_updates()};
   }
-  static std::uint64_t checks_of(const fair_class& fair) { return fair.deadline_checks(); }
-  static std::uint64_t updates_of(const fair_class& fair) { return fair.deadline_updates(); }
+  static std::pair<std::uint64_t, std::uint64_t> checks_of(const cfs_queue&) { return {}; }
 
-  // CFS chooses once, after it has accounted the running task if that may go on.
-  void watch_choices(cfs_class&, fair_watcher& watcher) { choice_watcher_ = &watcher; }
-  void show_choice(cfs_class& fair, std::uint64_t now) {
-    if (fair.nr_queued() == 0) return;
-    if (fair.current() != nullptr && fair.current()->queued) fair.account(now);
-    choice_watcher_->before_choice(view_of(fair.queue()));
-  }
-  static std::vector<queue_view> queues_of(const cfs_class& fair) {
-    return {view_of(fair.queue())};
-  }
-  static entity_view view_in(const cfs_class& fair, const task& t) {
-    return view_of(t, fair.queue());
-  }
-  static std::uint64_t checks_of(const cfs_class&) { return 0; }
-  static std::uint64_t updates_of(const cfs_class&) { return 0; }
-
-  fair_watcher* choice_watcher_ = nullptr;
   Class class_;
+  fair_watcher* watcher_ = nullptr;
 };
 
 }  // namespace

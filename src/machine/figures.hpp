@@ -61,6 +61,7 @@ class duration_histogram {
 struct task_figures {
   std::int32_t pid = 0;
   bool in_fair_class = true;
+  std::uint16_t group = 0;  // 0: the root; else 1 + its place in run_figures::groups
   std::string name;
   std::uint64_t cpu_ns = 0;
   std::uint64_t switches_in = 0;
@@ -79,6 +80,19 @@ struct task_figures {
   void add_open_wait(std::uint64_t from_ns, std::uint64_t to_ns, bool began_by_wakeup);
 };
 
+// A task group, with everything in the groups below it.
+struct group_figures {
+  std::string path;  // "/a/b"
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t switches_in = 0;
+  duration_histogram wake_latency;
+  duration_histogram preempt_wait;
+  // Of the group's own bandwidth, as cpu.stat counts them; throttled time of all CPUs together.
+  std::uint64_t nr_periods = 0;
+  std::uint64_t nr_throttled = 0;
+  std::uint64_t throttled_ns = 0;
+};
+
 struct cpu_figures {
   std::uint64_t busy_ns = 0;
   std::uint64_t idle_ns = 0;
@@ -91,7 +105,8 @@ struct run_figures {
   std::string label;          // "recorded", "linux-6.12,frame.slice=0.1ms"
   std::uint64_t from_ns = 0;  // the span the figures are over
   std::uint64_t to_ns = 0;
-  std::vector<task_figures> tasks;  // in ascending pid
+  std::vector<task_figures> tasks;    // in ascending pid
+  std::vector<group_figures> groups;  // parents before their children; without the root
   std::vector<cpu_figures> cpus;
   std::vector<sched_counters> counters;  // one a CPU, when they were asked for
   // When all recorded work was done, ns after from_ns; 0: not within the run.

@@ -120,6 +120,17 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         arm_hrtick(c);
       }
       return true;
+    case op_kind::join_group:
+      change_group(t, step.target);
+      return true;
+    case op_kind::write_group: {
+      const group_write& write = group_writes_.at(step.target);
+      if (write.group == 0 || write.group > groups_.size() ||
+          write_file(groups_[write.group - 1], write.file) != group_error::none) {
+        ++refused_writes_;
+      }
+      return true;
+    }
     case op_kind::move:  // acts at a wake-up; a task that did not block stays where it is
       return true;
     case op_kind::milestone:

@@ -148,6 +148,7 @@ void machine::switch_out(cpu& c, sim_task& t) {
   const std::uint64_t ran = now_ - t.switched_in_ns;
   t.figures.cpu_ns += ran;
   c.figures.busy_ns += ran;
+  for (sim_group* g = group_of(t); g != nullptr; g = g->parent) g->figures.cpu_ns += ran;
   if (t.state != task_state::running) {
     ++c.counters.nvcsw;
     return;
@@ -166,6 +167,7 @@ void machine::switch_in(cpu& c, sim_task& t) {
   t.state = task_state::running;
   t.switched_in_ns = now_;
   ++t.figures.switches_in;
+  for (sim_group* g = group_of(t); g != nullptr; g = g->parent) ++g->figures.switches_in;
   if (t.policy == sched_policy::round_robin && t.round_robin_ticks_left == 0) {
     t.round_robin_ticks_left =
         std::max<std::uint32_t>(1, static_cast<std::uint32_t>(round_robin_ns / config_.tick_ns));
@@ -179,6 +181,10 @@ void machine::switch_in(cpu& c, sim_task& t) {
       t.figures.max_wait_to_ns = now_;
     }
     (t.wait_began_by_wakeup ? t.figures.wake_latency : t.figures.preempt_wait).add(waited, now_);
+    for (sim_group* g = group_of(t); g != nullptr; g = g->parent) {
+      (t.wait_began_by_wakeup ? g->figures.wake_latency : g->figures.preempt_wait)
+          .add(waited, now_);
+    }
   }
   c.synced_ns = now_ + config_.switch_cost_ns;
   if (c.tick_at_ns == never_ns) c.tick_at_ns = next_tick_after(now_);

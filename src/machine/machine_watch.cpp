@@ -11,15 +11,13 @@ namespace vlag {
 
 // ---- Names
 
-std::string machine::group_path(std::uint64_t id) const {
-  std::string path = "/";
-  if (id != 0) path += std::to_string(id);
-  return path;
+std::string machine::path_of_group(std::uint64_t id) const {
+  return id == 0 ? "/" : group_path(static_cast<std::uint32_t>(id));
 }
 
 void machine::name(entity_name& e) const {
   if (e.is_group) {
-    e.name = group_path(e.id);
+    e.name = path_of_group(e.id);
     return;
   }
   const task_figures& figures = tasks_[e.id].figures;
@@ -28,7 +26,7 @@ void machine::name(entity_name& e) const {
 }
 
 void machine::name(queue_view& queue) const {
-  queue.path = group_path(queue.group);
+  queue.path = path_of_group(queue.group);
   for (entity_view& e : queue.entities) name(e);
 }
 
@@ -186,7 +184,7 @@ task_view machine::view_of_task(const sim_task& t) const {
     view.entity.sum_exec_ns = t.figures.cpu_ns;
     if (t.state == task_state::running) view.entity.sum_exec_ns += now_ - t.switched_in_ns;
   }
-  view.group_path = group_path(t.group == nullptr ? 0 : t.group->id);
+  view.group_path = path_of_group(t.group == nullptr ? 0 : t.group->id);
   return view;
 }
 

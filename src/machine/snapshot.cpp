@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/snapshot.hpp"
 
-#include "vlag/cfs_queue.hpp"
-#include "vlag/fair_level.hpp"
+#include "vlag/cfs_class.hpp"
+#include "vlag/fair_class.hpp"
 
 namespace vlag {
 namespace {
@@ -32,7 +32,7 @@ entity_view common_view(const entity& e, const entity* running) {
 
 }  // namespace
 
-entity_view view_of(const entity& e, const fair_level& level) {
+entity_view view_of(const fair_class& /*fair*/, const fair_level& level, const entity& e) {
   const run_queue& queue = level.queue;
   entity_view view = common_view(e, queue.current());
   view.lag = e.queued ? queue.lag(e) : e.vlag;
@@ -42,7 +42,7 @@ entity_view view_of(const entity& e, const fair_level& level) {
   return view;
 }
 
-queue_view view_of(const fair_level& level) {
+queue_view view_of(const fair_class& fair, const fair_level& level) {
   const run_queue& queue = level.queue;
   queue_view view;
   view.engine = fair_engine::eevdf;
@@ -57,34 +57,39 @@ queue_view view_of(const fair_level& level) {
   view.load = queue.load();
   view.throttled = level.throttled;
   if (const entity* c = queue.current(); c != nullptr && c->queued) {
-    view.entities.push_back(view_of(*c, level));
+    view.entities.push_back(view_of(fair, level, *c));
   }
-  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(e, level)); });
+  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
   return view;
 }
 
-entity_view view_of(const entity& e, const cfs_queue& queue) {
-  entity_view view = common_view(e, queue.running());
+entity_view view_of(const cfs_class& fair, const cfs_level& level, const entity& e) {
+  const cfs_queue& queue = level.queue;
+  entity_view view = common_view(e, queue.current());
   view.next_buddy = queue.next_buddy() == &e;
   view.last_buddy = queue.last_buddy() == &e;
   view.skip_buddy = queue.skip_buddy() == &e;
-  view.slice_ns = queue.slice(e, view.idle ? entity_kind::idle : entity_kind::ordinary);
+  view.slice_ns = fair.slice_of(e);
   return view;
 }
 
-queue_view view_of(const cfs_queue& queue) {
+queue_view view_of(const cfs_class& fair, const cfs_level& level) {
+  const cfs_queue& queue = level.queue;
   queue_view view;
   view.engine = fair_engine::cfs;
+  view.group = level.group == nullptr ? 0 : level.group->id;
+  view.depth = level.depth;
   view.nr_queued = queue.nr_queued();
-  view.h_nr_queued = queue.nr_queued();
-  view.h_nr_runnable = queue.nr_queued();
-  view.h_nr_idle = queue.nr_idle();
+  view.h_nr_queued = level.h_nr_queued;
+  view.h_nr_runnable = level.h_nr_queued;
+  view.h_nr_idle = level.h_nr_idle;
   view.reference = queue.min_vruntime();
   view.load = queue.load();
-  if (const entity* c = queue.running(); c != nullptr && c->queued) {
-    view.entities.push_back(view_of(*c, queue));
+  view.throttled = level.throttled;
+  if (const entity* c = queue.current(); c != nullptr && c->queued) {
+    view.entities.push_back(view_of(fair, level, *c));
   }
-  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(e, queue)); });
+  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
   return view;
 }
 

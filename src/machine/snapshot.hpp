@@ -15,8 +15,10 @@
 
 namespace vlag {
 
+class fair_class;
+class cfs_class;
 struct fair_level;
-class cfs_queue;
+struct cfs_level;
 
 // Something that waits or runs on a queue: a task, or a group that stands for its tasks.
 struct entity_name {
@@ -28,8 +30,8 @@ struct entity_name {
 
 struct entity_view : entity_name {
   std::uint64_t vruntime = 0;
-  std::uint64_t deadline = 0;  // EEVDF, as is the slice
-  std::uint64_t slice_ns = 0;
+  std::uint64_t deadline = 0;  // EEVDF
+  std::uint64_t slice_ns = 0;  // CFS: its share of the period
   load_weight weight;
   std::uint64_t sum_exec_ns = 0;
   std::uint64_t ran_ns = 0;  // since it took the CPU; 0 unless running
@@ -96,10 +98,10 @@ struct machine_snapshot {
 };
 
 // Copies; names and paths are left to who knows them. O(n log n).
-[[nodiscard]] queue_view view_of(const fair_level& level);
-[[nodiscard]] queue_view view_of(const cfs_queue& queue);
+[[nodiscard]] queue_view view_of(const fair_class& fair, const fair_level& level);
+[[nodiscard]] queue_view view_of(const cfs_class& fair, const cfs_level& level);
 // On its queue, if it is on one.
-[[nodiscard]] entity_view view_of(const entity& e, const fair_level& level);
-[[nodiscard]] entity_view view_of(const entity& e, const cfs_queue& queue);
+[[nodiscard]] entity_view view_of(const fair_class& fair, const fair_level& level, const entity& e);
+[[nodiscard]] entity_view view_of(const cfs_class& fair, const cfs_level& level, const entity& e);
 
 }  // namespace vlag
