@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/fair_policy.hpp"
 
-#include "vlag/group.hpp"
 #include <type_traits>
 #include <utility>
+#include "vlag/group.hpp"
 
 namespace vlag {
 namespace {
@@ -48,7 +48,9 @@ class policy_of final : public fair_policy {
     for_each_level([&](const auto& level) { result.push_back(view_of(class_, level)); });
     return result;
   }
-  entity_view view(const task& t) const override { return view_of(class_, class_.level(t.group), t); }
+  entity_view view(const task& t) const override {
+    return view_of(class_, class_.level(t.group), t);
+  }
   std::uint64_t deadline_checks() const override {
     std::uint64_t sum = 0;
     for_each_level([&](const auto& level) { sum += checks_of(level.queue).first; });

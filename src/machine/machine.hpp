@@ -85,6 +85,7 @@ struct task_setup {
   sched_policy policy = sched_policy::normal;
   int nice = 0;
   int rt_priority = 0;              // 1 .. 100, higher runs first; FIFO and round robin
+  int latency_nice = 0;             // shown only: slice_ns is what follows from it
   std::uint64_t slice_ns = 0;       // 0: none of its own
   std::uint64_t clock_poll_ns = 0;  // reads its CPU clock after every so much CPU time; 0: never
   unsigned cpu = 0;

@@ -172,6 +172,7 @@ task_view machine::view_of_task(const sim_task& t) const {
   view.phase = phase_of(t.state);
   view.cpu = t.cpu;
   view.prio = t.real_time() ? prio_above_real_time - t.rt_priority : prio_of_nice_0 + t.static_nice;
+  view.latency_nice = t.latency_nice;
   view.switches = t.figures.switches_in;
   view.wait_sum_ns = t.figures.wake_latency.sum_ns() + t.figures.preempt_wait.sum_ns();
   view.sleep_sum_ns = t.figures.sleep_ns;

@@ -59,7 +59,8 @@ queue_view view_of(const fair_class& fair, const fair_level& level) {
   if (const entity* c = queue.current(); c != nullptr && c->queued) {
     view.entities.push_back(view_of(fair, level, *c));
   }
-  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
+  queue.waiting().for_each(
+      [&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
   return view;
 }
 
@@ -89,7 +90,8 @@ queue_view view_of(const cfs_class& fair, const cfs_level& level) {
   if (const entity* c = queue.current(); c != nullptr && c->queued) {
     view.entities.push_back(view_of(fair, level, *c));
   }
-  queue.waiting().for_each([&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
+  queue.waiting().for_each(
+      [&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
   return view;
 }
 

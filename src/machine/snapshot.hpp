@@ -74,6 +74,7 @@ struct task_view {
   unsigned cpu = 0;
   bool in_fair_class = true;
   int prio = 120;  // as the kernel counts it: 100 .. 139 for nice -20 .. 19, below for real time
+  int latency_nice = 0;
   std::uint64_t switches = 0;
   std::uint64_t wait_sum_ns = 0;   // runnable without the CPU; a wait under way counts so far
   std::uint64_t sleep_sum_ns = 0;  // likewise

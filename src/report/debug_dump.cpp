@@ -102,7 +102,8 @@ std::string task_table(const machine_snapshot& snapshot, unsigned cpu) {
     for (const char* title : {"eligible", "deadline", "slice", "vlag"}) columns.push_back({title});
     columns.push_back({"delayed", align::left});
   }
-  for (const char* title : {"sum-exec", "switches", "prio", "wait-time", "sum-sleep"}) {
+  for (const char* title :
+       {"sum-exec", "switches", "prio", "latency-nice", "wait-time", "sum-sleep"}) {
     columns.push_back({title});
   }
   columns.push_back({"group-path", align::left});
@@ -123,6 +124,7 @@ std::string task_table(const machine_snapshot& snapshot, unsigned cpu) {
     cells.push_back(virtual_text(e.sum_exec_ns));
     cells.push_back(fmt::format("{}", t.switches));
     cells.push_back(fmt::format("{}", t.prio));
+    cells.push_back(fair ? fmt::format("{}", t.latency_nice) : "-");
     cells.push_back(virtual_text(t.wait_sum_ns));
     cells.push_back(virtual_text(t.sleep_sum_ns));
     cells.push_back(printable(t.group_path));

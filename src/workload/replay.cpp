@@ -48,6 +48,7 @@ void apply_override(const task_override& change, const policy_config& config, ta
                                                       shortest_own_slice_ns, longest_own_slice_ns);
       break;
     case task_attribute::latency_nice:
+      setup.latency_nice = static_cast<int>(change.value);
       setup.slice_ns = change.value == 0 ? 0
                                          : latency_slice_ns(config.eevdf.base_slice_ns,
                                                             static_cast<int>(change.value));

@@ -346,6 +346,13 @@ TEST_F(command, debug_at_shows_queues_and_tasks_of_each_policy) {
   EXPECT_TRUE(has(o.out, "\n  .zero_vruntime ")) << o.out;
   EXPECT_TRUE(has(o.out, "\n  .min_vruntime ")) << o.out;
   EXPECT_EQ(o.out, vlag(replay + "--policy linux-6.12 --policy linux-6.1 --debug-at 1500ms").out);
+  const outcome nicer = vlag(replay + "--policy linux-6.12,frame.latency_nice=-5 --debug-at 1s");
+  EXPECT_TRUE(has(nicer.out, "   120            -5  ")) << nicer.out;
+  const std::string group = "tests/data/traces/6.12-k-1cpu";
+  const outcome groups =
+      vlag("replay " + group + ".trace.xz --attrs " + group + ".json --debug-at 1s");
+  EXPECT_TRUE(has(groups.out, "\n\ncfs_rq[0]:/ga\n  .left_deadline ")) << groups.out;
+  EXPECT_TRUE(has(groups.out, "  /gb\n")) << groups.out;
   refuses(replay + "--debug-at 4s", {"--debug-at: 4s lies after the end of", "which spans 3.0"});
   refuses(replay + "--debug-at 1s --window 2s..", {"--debug-at: 1s lies outside of --window"});
   refuses(replay + "--debug-at ''", {"the value is empty"});

@@ -69,12 +69,29 @@ T any_of(std::initializer_list<T> values) {
   return *rc::gen::elementOf(std::vector<T>(values));
 }
 
-void run_something(machine& simulated, unsigned tasks, unsigned cpus) {
+// A tree of up to three levels; some groups are idle, light, or may use little of a CPU.
+void add_groups(machine& simulated, unsigned groups) {
+  std::vector<std::string> paths{""};
+  for (unsigned i = 0; i < groups; ++i) {
+    group_setup setup;
+    setup.path = *rc::gen::elementOf(paths) + "/g" + std::to_string(i);
+    if (*rc::gen::inRange(0, 2) == 0) {
+      setup.files.push_back({"cpu.weight", std::to_string(any_of({1, 30, 300, 10000}))});
+    }
+    if (*rc::gen::inRange(0, 4) == 0) setup.files.push_back({"cpu.max", "3000 20000"});
+    if (*rc::gen::inRange(0, 6) == 0) setup.files.push_back({"cpu.idle", "1"});
+    RC_ASSERT(simulated.add_group(setup).error == group_error::none);
+    if (std::count(setup.path.begin(), setup.path.end(), '/') < 3) paths.push_back(setup.path);
+  }
+}
+
+void add_something(machine& simulated, unsigned tasks, unsigned cpus, unsigned groups) {
   for (unsigned i = 0; i < tasks; ++i) {
     task_setup setup;
     setup.pid = static_cast<std::int32_t>(i) + 100;
     setup.name = "t";
     setup.cpu = i % cpus;
+    setup.group = *rc::gen::inRange(0U, groups + 1);
     setup.nice = any_of({0, 0, 0, -20, -5, 3, 19});
     setup.policy = any_of({sched_policy::normal, sched_policy::normal, sched_policy::normal,
                            sched_policy::batch, sched_policy::idle, sched_policy::fifo});
@@ -111,10 +128,12 @@ void check_random_machine(const char* profile_name) {
     if (f.engine != policy.engine || *rc::gen::inRange(0, 4) != 0) continue;
     RC_ASSERT(set_feature(policy, f.name, !f.default_on) == set_result::ok);
   }
-  machine simulated(config, policy, tasks);
+  const unsigned groups = any_of({0U, 0U, 1U, 3U, 6U});
+  machine simulated(config, policy, tasks, 6);
   checker check(policy);
   simulated.observe_picks(check);
-  run_something(simulated, tasks, cpus);
+  add_groups(simulated, groups);
+  add_something(simulated, tasks, cpus, groups);
   static_cast<void>(simulated.run_until(300 * ms));
   if (check.disagreements != 0) RC_FAIL(check.first);
   RC_ASSERT(check.wrong_eligibility == 0U);
