@@ -268,12 +268,15 @@ TEST(attr, an_idle_task_keeps_its_own_slice_and_follows_latency_nice_without_one
 }
 
 TEST(attr, the_size_in_a_structure_says_how_much_of_it_counts) {
-  for (const std::uint32_t size : {1U, 47U, 61U, 64U, 4096U}) {
+  for (const std::uint32_t size : {1U, 47U, 65U, 4096U}) {
     sched_attr attr = normal(5);
     attr.size = size;
     expect_refused(attr_error::too_big, attr);
   }
+  one_cpu cpu;
   sched_attr attr = with_latency_nice(5);
+  attr.size = sizeof attr;
+  EXPECT_EQ(set_attr(cpu.fair, &cpu.fork(), attr, 0), attr_error::none);
   attr.size = sched_attr_size_ver1;
   expect_refused(attr_error::invalid, attr);
   attr.size = 0;
