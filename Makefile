@@ -6,7 +6,7 @@ RECORDING := tests/data/traces/6.1-dspin-1cpu
 VLAG := build/vlag
 SOURCES = git ls-files '*.cpp' '*.hpp'
 
-.PHONY: build command configure run test bench fidelity format format-check lint clean
+.PHONY: build command configure run test bench fidelity aarch64 format format-check lint clean
 
 # All of it: command, tests, benchmarks.
 build: configure
@@ -37,6 +37,13 @@ fidelity: build
 	@mkdir -p out
 	build/release/tests/fidelity/fidelity > out/fidelity.md
 	@mv out/fidelity.md docs/fidelity.md
+
+# The core library and its tests for 64-bit ARM, under qemu-user.
+aarch64:
+	@scripts/setup aarch64
+	@cmake --preset aarch64 >/dev/null
+	@cmake --build --preset aarch64 -j $(JOBS)
+	@ctest --preset aarch64 -j $(JOBS)
 
 format:
 	@scripts/setup lint

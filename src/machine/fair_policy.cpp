@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/fair_policy.hpp"
 
+#include "vlag/attr.hpp"
+
+#include <cassert>
+
 namespace vlag {
 namespace {
 
@@ -24,7 +28,17 @@ class policy_of final : public fair_policy {
   void yield(std::uint64_t now) override { class_.yield(now); }
   void set_nice(task& t, int nice, std::uint64_t now) override { class_.set_nice(t, nice, now); }
   bool set_slice(task& t, std::uint64_t slice, std::uint64_t now) override {
-    return class_.set_slice(t, slice, now);
+    if (slice != 0 || t.latency_nice == 0) return class_.set_slice(t, slice, now);
+    sched_attr wanted = attributes_of(class_, t);
+    wanted.runtime_ns = 0;
+    return set_attr(class_, &t, wanted, now) == attr_error::none;
+  }
+  void set_latency_nice(task& t, int latency_nice, std::uint64_t now) override {
+    sched_attr wanted;
+    wanted.flags = sched_flag::keep_policy | sched_flag::keep_params | sched_flag::latency_nice;
+    wanted.latency_nice = latency_nice;
+    [[maybe_unused]] const attr_error e = set_attr(class_, &t, wanted, now);
+    assert(e == attr_error::none);
   }
   bool need_resched() const override { return class_.need_resched(); }
   void set_need_resched() override { class_.set_need_resched(); }

@@ -28,6 +28,8 @@ class fair_policy {
   virtual void yield(std::uint64_t now_ns) = 0;
   virtual void set_nice(task& t, int nice, std::uint64_t now_ns) = 0;
   virtual bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) = 0;
+  // A slice of its own wins; without effect under CFS. Requires: min_nice .. max_nice.
+  virtual void set_latency_nice(task& t, int latency_nice, std::uint64_t now_ns) = 0;
   [[nodiscard]] virtual bool need_resched() const = 0;
   virtual void set_need_resched() = 0;
   [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;

@@ -57,6 +57,7 @@ std::uint32_t machine::add_task(task_setup setup) {
   t.id = number;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
   t.slice_at_start_ns = setup.slice_ns;
+  t.latency_nice = static_cast<std::int8_t>(std::clamp(setup.latency_nice, min_nice, max_nice));
   t.steps = std::move(setup.steps);
   t.clock_poll_ns = setup.clock_poll_ns;
   t.until_poll_ns = setup.clock_poll_ns;
@@ -88,7 +89,7 @@ void machine::start() {
     if (t.state == task_state::unborn) continue;
     if (t.start == start_state::blocked) begin_sleep_of_start(t);
     if (t.real_time()) continue;
-    use_own_slice(t);
+    use_slice_at_start(t);
     t.in_class = cpus_[t.cpu]->fair->join_asleep(t, clock(0));
   }
   for (sim_task& t : tasks_) {
@@ -100,9 +101,12 @@ void machine::start() {
   for (auto& c : cpus_) refresh(*c);
 }
 
-void machine::use_own_slice(sim_task& t) {
-  if (t.slice_at_start_ns == 0) return;
-  t.slice_ns = t.slice_at_start_ns;
+void machine::use_slice_at_start(sim_task& t) const {
+  t.latency_slice =
+      t.slice_at_start_ns == 0 && t.latency_nice != 0 && policy_.engine == fair_engine::eevdf;
+  if (t.slice_at_start_ns == 0 && !t.latency_slice) return;
+  t.slice_ns = t.latency_slice ? latency_slice_ns(policy_.eevdf.base_slice_ns, t.latency_nice)
+                               : t.slice_at_start_ns;
   t.custom_slice = true;
 }
 

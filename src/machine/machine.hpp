@@ -80,6 +80,7 @@ struct task_setup {
   int nice = 0;
   int rt_priority = 0;              // 1 .. 100, higher runs first; FIFO and round robin
   std::uint64_t slice_ns = 0;       // 0: none of its own
+  int latency_nice = 0;             // -20 .. 19: gives a slice where there is none of its own
   std::uint64_t clock_poll_ns = 0;  // reads its CPU clock after every so much CPU time; 0: never
   unsigned cpu = 0;
   start_state start = start_state::runnable;
@@ -157,7 +158,7 @@ class machine {
   void leave_cpu(cpu& c, sim_task& t, bool gone);
   void set_timer(sim_task& t, std::uint64_t at_ns);
   [[nodiscard]] std::uint64_t timer_for(const sim_task& t, const op& step) const;
-  static void use_own_slice(sim_task& t);
+  void use_slice_at_start(sim_task& t) const;
   void begin_sleep_of_start(sim_task& t);
   void wake(sim_task& t, std::uint32_t waker);
   void start_new(sim_task& t, std::uint32_t parent);

@@ -110,6 +110,15 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         arm_hrtick(c);
       }
       return true;
+    case op_kind::set_latency_nice:
+      if (!t.real_time()) {
+        c.clock_ns = std::max(c.clock_ns, clock(now_));
+        c.fair->set_latency_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)),
+                                 c.clock_ns);
+        if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
+        arm_hrtick(c);
+      }
+      return true;
     case op_kind::set_slice:
       if (!t.real_time()) {
         c.clock_ns = std::max(c.clock_ns, clock(now_));

@@ -54,7 +54,7 @@ void machine::start_new(sim_task& t, std::uint32_t parent) {
   if (t.real_time()) {
     c.rt.push_back(t.id, t.rt_priority);
   } else {
-    use_own_slice(t);
+    use_slice_at_start(t);
     t.in_class = c.fair->fork(t, c.clock_ns);
   }
   if (observer_ != nullptr) observer_->on_wakeup(now_, c.number, t.id, parent);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "input/input_error.hpp"
 #include "input/text.hpp"
@@ -34,7 +35,7 @@ void restrict_cpus(std::uint64_t mask, task_setup& setup) {
   });
 }
 
-void apply_override(const task_override& change, const policy_config& config, task_setup& setup) {
+void apply_override(const task_override& change, task_setup& setup) {
   switch (change.attribute) {
     case task_attribute::nice:
       setup.nice = static_cast<int>(change.value);
@@ -45,9 +46,7 @@ void apply_override(const task_override& change, const policy_config& config, ta
                                                       shortest_own_slice_ns, longest_own_slice_ns);
       break;
     case task_attribute::latency_nice:
-      setup.slice_ns = change.value == 0 ? 0
-                                         : latency_slice_ns(config.eevdf.base_slice_ns,
-                                                            static_cast<int>(change.value));
+      setup.latency_nice = static_cast<int>(change.value);
       break;
     case task_attribute::policy:
       setup.policy = static_cast<sched_policy>(change.value);
@@ -59,6 +58,21 @@ void apply_override(const task_override& change, const policy_config& config, ta
       restrict_cpus(static_cast<std::uint64_t>(change.value), setup);
       break;
   }
+}
+
+// latency_nice counts where no slice is asked for here: it replaces a recorded slice.
+void apply_overrides(const std::vector<task_override>& changes, task_setup& setup) {
+  const std::uint64_t recorded_slice_ns = std::exchange(setup.slice_ns, 0);
+  bool keeps_slice = true;
+  for (const task_override& change : changes) {
+    if (!matches_task(change.pattern, setup.name, setup.pid)) continue;
+    apply_override(change, setup);
+    if (change.attribute == task_attribute::slice ||
+        change.attribute == task_attribute::latency_nice) {
+      keeps_slice = false;
+    }
+  }
+  if (keeps_slice) setup.slice_ns = recorded_slice_ns;
 }
 
 void make_repeating(task_setup& setup) {
@@ -138,11 +152,7 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   config.seed = state_->options.seed;
   machine simulated(config, variant.config, programs.tasks.size());
   for (task_setup setup : programs.tasks) {
-    for (const task_override& change : variant.overrides) {
-      if (matches_task(change.pattern, setup.name, setup.pid)) {
-        apply_override(change, variant.config, setup);
-      }
-    }
+    apply_overrides(variant.overrides, setup);
     if (state_->options.repeat) make_repeating(setup);
     simulated.add_task(std::move(setup));
   }
