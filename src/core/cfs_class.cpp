@@ -156,16 +156,6 @@ void cfs_class::account(std::uint64_t now_ns) noexcept {
   if (running_ != nullptr) account_queue(cfs_level_of(*running_));
 }
 
-void cfs_class::tick(std::uint64_t now_ns) noexcept {
-  read_clock(now_ns);
-  if (running_ == nullptr) return;
-  for (entity* e = running_; e->parent != nullptr; e = e->parent) {
-    cfs_level& level = cfs_level_of(*e);
-    account_queue(level);
-    if (e->queued && level.queue.nr_queued() > 1) check_share(level);
-  }
-}
-
 const task* cfs_class::peek() const noexcept {
   const entity* e = root_.queue.pick();
   while (e != nullptr && e->is_group) e = static_cast<const cfs_level&>(*e).queue.pick();
