@@ -82,6 +82,9 @@ class tree_pair {
   static constexpr std::size_t most_tasks = 200;
   static constexpr std::size_t most_groups = 24;
   static constexpr std::uint32_t deepest = 5;
+  // The model knows cpu.max and cpu.latency.nice; otherwise those operations are skipped.
+  static constexpr bool has_limits =
+      requires(Model m, bandwidth_limit limit) { m.set_limit(0, limit, std::uint64_t{0}); };
 
   template <typename Config>
   tree_pair(const Config& config, std::uint64_t start)
@@ -108,10 +111,13 @@ class tree_pair {
         cpu_.now += op.amount;
         return;
       case tree_act::next_timer:
-        if (cpu_.tree.next_timer_ns() != UINT64_MAX) {
-          cpu_.now = std::max(cpu_.now, cpu_.tree.next_timer_ns()) + op.amount;
+        if constexpr (has_limits) {
+          if (cpu_.tree.next_timer_ns() != UINT64_MAX) {
+            cpu_.now = std::max(cpu_.now, cpu_.tree.next_timer_ns()) + op.amount;
+          }
+          run_timers();
         }
-        return run_timers();
+        return;
       case tree_act::schedule:
         return schedule();
       case tree_act::higher_class:
@@ -169,7 +175,9 @@ class tree_pair {
 
   void schedule() { agree(number_of(cpu_.schedule()) == model_.schedule(cpu_.now)); }
 
-  void run_timers() {
+  void run_timers()
+    requires has_limits
+  {
     cpu_.tree.run_timers(cpu_.now);
     for (const task_group* g = &cpu_.tree.root(); g != nullptr;
          g = next_in_tree(*g, cpu_.tree.root())) {
@@ -261,20 +269,26 @@ class tree_pair {
       case tree_act::set_idle:
         g.set_idle(static_cast<std::int64_t>(op.amount % 2), now);
         return model_.set_idle(where, op.amount % 2 == 1, now);
-      case tree_act::set_latency:
-        g.set_latency_nice(op.nice, now);
-        return model_.set_latency_nice(where, op.nice);
-      case tree_act::set_limit: {
-        bandwidth_limit limit;
-        if (op.amount != 0) limit.quota_ns = 1 * ms + op.amount % (20 * ms);
-        limit.period_ns = (1 + op.who % 40) * ms;
-        limit.burst_ns = limit.quota_ns == no_quota ? 0 : limit.quota_ns / (1 + op.who % 3);
-        agree(g.set_bandwidth(limit, now) == group_error::none);
-        return model_.set_limit(where, limit, now);
-      }
       default:
+        if constexpr (has_limits) limit_group(g, where, op);
         return;
     }
+  }
+
+  void limit_group(task_group& g, int where, const tree_operation& op)
+    requires has_limits
+  {
+    const std::uint64_t now = cpu_.now;
+    if (op.what == tree_act::set_latency) {
+      g.set_latency_nice(op.nice, now);
+      return model_.set_latency_nice(where, op.nice);
+    }
+    bandwidth_limit limit;
+    if (op.amount != 0) limit.quota_ns = 1 * ms + op.amount % (20 * ms);
+    limit.period_ns = (1 + op.who % 40) * ms;
+    limit.burst_ns = limit.quota_ns == no_quota ? 0 : limit.quota_ns / (1 + op.who % 3);
+    agree(g.set_bandwidth(limit, now) == group_error::none);
+    return model_.set_limit(where, limit, now);
   }
 
   Cpu cpu_;
