@@ -28,9 +28,13 @@
 #include "vlag/run_queue.hpp"
 #include "vlag/timeline.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vlag {
+
+template <typename Class, typename Level>
+struct bandwidth_rules;
 
 // Why something was decided; told to the decision hook.
 enum class decision : std::uint8_t {
@@ -187,6 +191,7 @@ class fair_class final : public group_scheduler {
                                       group_part& parent) noexcept override;
   void remove_part(group_part& part, std::uint64_t now_ns) noexcept override;
   [[nodiscard]] bool is_current(const group_part& part) const noexcept override;
+  void idle_changed(group_part& part) noexcept override;
   void shares_changed(group_part& part, std::uint64_t now_ns) noexcept override;
   void latency_nice_changed(group_part& part, std::uint64_t now_ns) noexcept override;
   void bandwidth_changed(group_part& part, std::uint64_t now_ns) noexcept override;
@@ -206,10 +211,6 @@ class fair_class final : public group_scheduler {
     delay_complete,  // was delayed, and leaves now
   };
   enum class entry : std::uint8_t { forked, woken, changed };
-  // Tasks that join or leave a subtree, by what the queues above count.
-  struct task_counts {
-    std::uint32_t queued, runnable, delayed, idle;
-  };
 
   void tell(decision what, const entity& who) const noexcept {
     if (hook_ != nullptr) hook_(hook_context_, what, who);
@@ -242,7 +243,6 @@ class fair_class final : public group_scheduler {
   void refresh_ancestors(entity& group_entity, task_counts change, std::uint64_t now_ns) noexcept;
   void refresh_ancestors(entity& group_entity, std::uint64_t shortest_ns, task_counts change,
                          std::uint64_t now_ns) noexcept;
-  static void count_tasks(fair_level& level, task_counts& change) noexcept;
   static void count_runnable(const entity& e, std::uint32_t tasks) noexcept;
   void begin_delay(entity& e) noexcept;
   static void count_end_of_delay(const entity& e) noexcept;
@@ -265,15 +265,12 @@ class fair_class final : public group_scheduler {
   void apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept;
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 
-  // Bandwidth (fair_bandwidth.cpp). level.limited is false for nearly everyone.
-  void charge_quota(fair_level& level, std::uint64_t ran_ns, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool fetch_runtime(fair_level& level, std::int64_t target_ns,
-                                   std::uint64_t now_ns) noexcept;
-  void give_back_runtime(fair_level& level) noexcept;
-  void throttle_on_enqueue(fair_level& level, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool throttle_if_used_up(fair_level& level, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool throttle(fair_level& level, std::uint64_t now_ns) noexcept;
-  void unthrottle(fair_level& level, std::uint64_t now_ns) noexcept;
+  // Bandwidth (bandwidth_rules.hpp). level.limited is false for nearly everyone.
+  template <typename Class, typename Level>
+  friend struct bandwidth_rules;
+  using bandwidth = bandwidth_rules<fair_class, fair_level>;
+  void leave_throttled(entity& e, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool join_unthrottled(entity& e, std::uint64_t now_ns) noexcept;
 
   fair_level root_;
   task* running_ = nullptr;

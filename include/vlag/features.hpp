@@ -84,6 +84,7 @@ struct cfs_config {
   std::uint64_t wakeup_granularity_ns = 1'000'000;
   std::uint32_t nr_latency = 8;  // tasks above which the period stretches
   bool child_runs_first = false;
+  std::uint64_t bandwidth_slice_ns = 5'000'000;  // CPU time a CPU takes from a group's pool at once
 };
 
 }  // namespace vlag

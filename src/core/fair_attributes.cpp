@@ -131,6 +131,10 @@ bool fair_class::is_current(const group_part& part) const noexcept {
   return level_of(part).queue.current() == &part;
 }
 
+void fair_class::idle_changed(group_part& part) noexcept {
+  level_of(part).nr_idle += is_idle(part) ? 1U : 0U - 1U;
+}
+
 void fair_class::shares_changed(group_part& part, std::uint64_t now_ns) noexcept {
   for (entity* e = &part; e->parent != nullptr; e = e->parent) refresh_weight(*e, now_ns);
 }

@@ -3,6 +3,8 @@
 // The operations of the EEVDF class. What they do to the tree of queues is in fair_tree.cpp.
 #include "vlag/fair_class.hpp"
 
+#include "core/tree_walk.hpp"
+
 #include <limits>
 
 namespace vlag {
@@ -112,20 +114,6 @@ bool fair_class::shorter_request_wins(const run_queue& queue, const entity& woke
          queue.eligible(woken) &&
          (before(woken.deadline, running.deadline) || !queue.eligible(running));
 }
-
-namespace {
-
-// The ancestors of two tasks, or they themselves, that wait on one queue.
-void lift_to_siblings(entity*& a, entity*& b) noexcept {
-  while (a->parent->depth > b->parent->depth) a = a->parent;
-  while (b->parent->depth > a->parent->depth) b = b->parent;
-  while (a->parent != b->parent) {
-    a = a->parent;
-    b = b->parent;
-  }
-}
-
-}  // namespace
 
 void fair_class::check_preemption(task& woken_task, entry how, std::uint64_t now_ns) noexcept {
   if (higher_class_runs_) return;
