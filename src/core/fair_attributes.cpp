@@ -2,6 +2,7 @@
 //
 // Changes of attributes: of a task by taking it out, changing it and putting it back; of a group in
 // place.
+#include "core/mutant.hpp"
 #include "vlag/fair_class.hpp"
 
 #include <algorithm>
@@ -37,9 +38,9 @@ void fair_class::apply_weight(task& t) noexcept {
 }
 
 void fair_class::apply_slice(task& t, std::uint64_t slice_ns) const noexcept {
-  t.custom_slice = slice_ns != 0;
-  t.slice_ns = slice_ns == 0 ? config_->base_slice_ns
-                             : std::clamp(slice_ns, shortest_own_slice_ns, longest_own_slice_ns);
+  t.custom_slice = slice_ns != 0 && config_->features.has(feature::own_slice);
+  t.slice_ns = t.custom_slice ? std::clamp(slice_ns, shortest_own_slice_ns, longest_own_slice_ns)
+                              : config_->base_slice_ns;
 }
 
 void fair_class::priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept {
@@ -98,6 +99,7 @@ void fair_class::move(task& t, task_group* group, std::uint64_t now_ns) noexcept
   if (to.group != nullptr) ++to.group->nr_tasks_;
   t.group = group;
   t.parent = &to;
+  if (mutant(fault::move_loses_deadline)) t.rel_deadline = false;
   put_back(t, was, now_ns);
   if (was.running) reschedule(decision::moved_while_running, t);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/fair_policy.hpp"
 
+#include <cstddef>
+#include <vector>
+
 namespace vlag {
 namespace {
 
@@ -36,12 +39,26 @@ class policy_of final : public fair_policy {
   Class class_;
 };
 
+// Its clients are not kept in the timeline's storage.
+struct paper_clients {
+  explicit paper_clients(std::size_t most) : clients(most) {}
+  std::vector<paper_client> clients;
+};
+class paper_with_memory : private paper_clients, public paper_class {
+ public:
+  paper_with_memory(const paper_config& config, const timeline_storage& storage)
+      : paper_clients(storage.free_places()), paper_class(config, clients) {}
+};
+
 }  // namespace
 
 std::unique_ptr<fair_policy> make_fair_policy(const policy_config& config,
                                               timeline_storage& storage) {
   if (config.engine == fair_engine::cfs) {
     return std::make_unique<policy_of<cfs_class, cfs_config>>(config.cfs, storage);
+  }
+  if (config.engine == fair_engine::paper) {
+    return std::make_unique<policy_of<paper_with_memory, paper_config>>(config.paper, storage);
   }
   return std::make_unique<policy_of<fair_class, eevdf_config>>(config.eevdf, storage);
 }

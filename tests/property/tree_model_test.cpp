@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The class with task groups and bandwidth against the exact model, on random streams.
+// The class with task groups and bandwidth against the exact model, on random streams. RC_PARAMS
+// (seed, max_success) says which and how many; scripts/fuzz-long sums up the operations.
 #include "property/eevdf_streams.hpp"
 #include "property/tree_twin.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstdint>
+#include <iostream>
+
 namespace vlag::test {
 namespace {
+
+std::uint64_t operations_compared = 0;
+
+class tell_operations : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    std::cout << "compared after " << operations_compared << " operations\n";
+  }
+};
+const auto* const told_at_the_end = ::testing::AddGlobalTestEnvironment(new tell_operations);
 
 // Which operations a stream is made of.
 using mix = std::vector<std::pair<std::size_t, tree_act>>;
@@ -88,6 +102,7 @@ void check_stream(const eevdf_config& config, std::uint64_t start,
   tree_twin twin(config, start);
   for (std::size_t i = 0; i < stream.size(); ++i) {
     twin.apply(stream[i]);
+    ++operations_compared;
     if (i % compare_each != 0) continue;
     const std::string found = twin.difference();
     if (!found.empty()) RC_FAIL("after operation " + std::to_string(i) + ":\n" + found);
