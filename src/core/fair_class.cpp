@@ -35,7 +35,7 @@ bool fair_class::join_asleep(task& t, std::uint64_t) noexcept {
   t.queued = false;
   t.sched_delayed = false;
   t.rel_deadline = false;
-  t.custom_slice = t.custom_slice && config_->features.has(feature::own_slice);
+  t.custom_slice = t.custom_slice && may_have_slice(t);
   return true;
 }
 

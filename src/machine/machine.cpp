@@ -57,6 +57,7 @@ std::uint32_t machine::add_task(task_setup setup) {
   t.id = number;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
   t.slice_at_start_ns = setup.slice_ns;
+  t.latency_slice = setup.latency_slice;
   t.steps = std::move(setup.steps);
   t.clock_poll_ns = setup.clock_poll_ns;
   t.until_poll_ns = setup.clock_poll_ns;

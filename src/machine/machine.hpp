@@ -80,6 +80,7 @@ struct task_setup {
   int nice = 0;
   int rt_priority = 0;              // 1 .. 100, higher runs first; FIFO and round robin
   std::uint64_t slice_ns = 0;       // 0: none of its own
+  bool latency_slice = false;       // slice_ns follows from a latency_nice
   std::uint64_t clock_poll_ns = 0;  // reads its CPU clock after every so much CPU time; 0: never
   unsigned cpu = 0;
   start_state start = start_state::runnable;
