@@ -120,16 +120,13 @@ TEST(own_slice, is_what_the_request_timer_goes_by_since_6_12_only) {
 
 TEST(latency_slice, is_what_the_first_posting_and_6_12_have) {
   const auto switches = [](const char* profile_name) {
-    scenario one = under(profile_name, {{"RUN_TO_PARITY", true}});
+    scenario one = under(profile_name, {{"RUN_TO_PARITY", true}, {"TICK_REPICK", false}});
     for (int i = 0; i < 2; ++i) {
       task_setup setup;
       setup.slice_ns = 40 * ms;
       setup.latency_slice = true;
       setup.steps = {run_forever()};
       one.add(setup);
-    }
-    if (find_profile(profile_name)->name == "eevdf-rfc") {
-      EXPECT_EQ(set_feature(one.policy, "TICK_REPICK", false), set_result::ok);
     }
     one.run_until(4 * s);
     return static_cast<double>(one.switches().size());
