@@ -265,7 +265,7 @@ void run_queue::requeue_delayed(entity& e) noexcept {
   if (!mutant(fault::delay_keeps_credit)) keep_lag(e, 0);
   place(e, placement::of_known_entity);
   e.queued = true;
-  if (!mutant(fault::requeued_counts_itself)) ++nr_queued_;
+  ++nr_queued_;
   if (&e != current_) insert_waiting(e);
 }
 
