@@ -15,15 +15,14 @@
 namespace vlag {
 
 enum class fault : int {
-  v_toward_zero = 1,           // V of a negative sum is rounded toward zero
-  pick_stops_early = 2,        // a search that a bound misled does not look further
-  reweight_leaves_bounds = 3,  // a reweight in place leaves the timeline as it was
-  slice_stays_below = 4,       // the shortest slice of a queue is not carried to the group
-  lag_unscaled_off_queue = 5,  // a reweight off the queue does not rescale the lag
-  deadline_unscaled = 6,       // a reweight does not rescale the deadline
-  move_loses_deadline = 7,     // a move loses the relative deadline (between groups, not CPUs)
-  requeued_counts_itself =
-      8,  // nr_queued is not lowered while the delayed one is placed anew; here: one too many after
+  v_toward_zero = 1,             // V of a negative sum is rounded toward zero
+  pick_stops_early = 2,          // a search that a bound misled does not look further
+  reweight_leaves_bounds = 3,    // a reweight in place leaves the timeline as it was
+  slice_stays_below = 4,         // the shortest slice of a queue is not carried to the group
+  lag_unscaled_off_queue = 5,    // a reweight off the queue does not rescale the lag
+  deadline_unscaled = 6,         // a reweight does not rescale the deadline
+  move_loses_deadline = 7,       // a move loses the relative deadline (between groups, not CPUs)
+  requeued_counts_itself = 8,    // a requeued entity stays in nr_queued; here: which stays too high
   delay_keeps_credit = 9,        // DELAY_ZERO does not clip the lag
   delay_deepens_debt = 10,       // the debt of a delayed entity is not bounded
   lag_not_inflated = 11,         // the lag of who joins is not inflated
