@@ -138,7 +138,7 @@ void note_settings(replay_run& run) {
   }
   for (const policy_variant& v : run.variants) {
     for (const std::string& text : settings_without_effect(v)) {
-      run.notes.push_back(fmt::format("{} has no effect under {}: CFS knows no slices of tasks",
+      run.notes.push_back(fmt::format("{} has no effect under {}, which has no such attribute",
                                       text, v.config.source->name));
     }
   }

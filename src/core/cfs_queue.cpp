@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlag/cfs_queue.hpp"
 
+#include "core/mutant.hpp"
+
 #include "vlag/weight.hpp"
 
 #include <algorithm>
@@ -66,7 +68,8 @@ void cfs_queue::place_woken(entity& e, entity_kind kind, std::uint64_t now_ns) c
   if (has(feature::gentle_fair_sleepers)) credit_ns /= 2;
   const std::uint64_t start = min_vruntime_ - credit_ns;
   // exec_start_ns is 0 for one that never ran, however long ago that was.
-  const bool incomparable = e.exec_start_ns != 0 && now_ns > e.exec_start_ns &&
+  const bool incomparable = !mutant(fault::long_sleep_compared) && e.exec_start_ns != 0 &&
+                            now_ns > e.exec_start_ns &&
                             now_ns - e.exec_start_ns > longest_comparable_sleep_ns;
   e.vruntime = incomparable ? start : later(e.vruntime, start);
 }

@@ -5,6 +5,7 @@
 
 #include "vlag/cfs_class.hpp"
 #include "vlag/fair_class.hpp"
+#include "vlag/paper_class.hpp"
 #include "vlag/profile.hpp"
 
 #include <cstdint>

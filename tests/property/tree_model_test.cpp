@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The class with task groups and bandwidth against the exact model, on random streams.
+// The class with task groups and bandwidth against the exact model, on random streams. RC_PARAMS
+// (seed, max_success) says which and how many; scripts/fuzz-long sums up the operations.
 #include "property/tree_streams.hpp"
 #include "property/tree_twin.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstdint>
+#include <iostream>
+
 namespace vlag::test {
 namespace {
+
+std::uint64_t operations_compared = 0;
+
+class tell_operations : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    std::cout << "compared after " << operations_compared << " operations\n";
+  }
+};
+const auto* const told_at_the_end = ::testing::AddGlobalTestEnvironment(new tell_operations);
 
 void check_mix(const mix& from, int longest, std::size_t compare_each = 1) {
   const std::vector<tree_operation> stream = tree_and_stream(from, longest);
   tree_twin twin(*any_config(), *start_of_virtual_time());
   check_tree(twin, stream, compare_each);
+  operations_compared += stream.size();
 }
 
 RC_GTEST_PROP(eevdf_tree, does_anything, ()) { check_mix(everything, 300); }
