@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/fair_policy.hpp"
 
-#include <type_traits>
-
 namespace vlag {
 namespace {
 
@@ -28,13 +26,8 @@ class policy_of final : public fair_policy {
   bool set_slice(task& t, std::uint64_t slice, std::uint64_t now) override {
     return class_.set_slice(t, slice, now);
   }
-  void move(task& t, task_group* group, std::uint64_t now) override {
-    if constexpr (has_groups) class_.move(t, group, now);
-  }
-  group_scheduler* groups() override {
-    if constexpr (has_groups) return &class_;
-    return nullptr;
-  }
+  void move(task& t, task_group* group, std::uint64_t now) override { class_.move(t, group, now); }
+  group_scheduler& groups() override { return class_; }
   bool need_resched() const override { return class_.need_resched(); }
   void set_need_resched() override { class_.set_need_resched(); }
   std::uint64_t time_to_request_end() const override { return class_.time_to_request_end(); }
@@ -42,8 +35,6 @@ class policy_of final : public fair_policy {
   std::uint64_t anomalies() const override { return class_.anomalies(); }
 
  private:
-  static constexpr bool has_groups = std::is_base_of_v<group_scheduler, Class>;
-
   Class class_;
 };
 

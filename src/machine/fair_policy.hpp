@@ -31,8 +31,8 @@ class fair_policy {
   virtual bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) = 0;
   // The task goes to another group of the tree that the class has joined; nullptr: its root.
   virtual void move(task& t, task_group* group, std::uint64_t now_ns) = 0;
-  // What a group_tree joins; nullptr: the engine has no groups yet.
-  [[nodiscard]] virtual group_scheduler* groups() = 0;
+  // What a group_tree joins.
+  [[nodiscard]] virtual group_scheduler& groups() = 0;
   [[nodiscard]] virtual bool need_resched() const = 0;
   virtual void set_need_resched() = 0;
   [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;

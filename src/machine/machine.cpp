@@ -7,6 +7,7 @@
 #include <bit>
 #include <cassert>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -19,6 +20,17 @@ std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return x ^ (x >> 31);
+}
+
+std::vector<load_figures> loads_by_pid(const std::vector<task_figures>& tasks,
+                                       const std::vector<load_figures>& loads) {
+  std::vector<std::size_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tasks[a].pid < tasks[b].pid; });
+  std::vector<load_figures> result;
+  for (const std::size_t i : order) result.push_back(loads[i]);
+  return result;
 }
 
 bool is_timed_sleep(op_kind kind) {
@@ -52,9 +64,13 @@ machine::machine(machine_config config, const policy_config& policy, std::size_t
     cpus_.push_back(std::move(c));
   }
   winners_.resize(2 * std::bit_ceil(cpus_.size()));
-  if (max_groups == 0 || cpus_.front()->fair->groups() == nullptr) return;
-  for (const auto& c : cpus_) schedulers_.push_back(c->fair->groups());
-  tree_ = std::make_unique<group_tree>(schedulers_);
+  if (max_groups != 0) {
+    for (const auto& c : cpus_) schedulers_.push_back(&c->fair->groups());
+    tree_ = std::make_unique<group_tree>(schedulers_);
+  }
+  if (config_.track_load) {
+    load_ = std::make_unique<load_tracker>(config_.cpus, schedulers_, clock(0));
+  }
 }
 
 machine::~machine() = default;
@@ -75,6 +91,7 @@ std::uint32_t machine::add_task(task_setup setup) {
   t.figures.pid = setup.pid;
   t.figures.name = std::move(setup.name);
   t.figures.in_fair_class = !t.real_time();
+  if (load_ != nullptr) load_->add_task();
   if (setup.group != 0) change_group(t, setup.group);
   return number;
 }
@@ -242,6 +259,7 @@ void machine::tick(cpu& c) {
     return;
   }
   c.clock_ns = std::max(c.clock_ns, clock(now_) + jitter());
+  if (load_ != nullptr) load_->tick(c.number, c.clock_ns);
   sim_task& t = *c.current;
   if (config_.tick_cost_ns != 0) {
     c.synced_ns = std::max(c.synced_ns, now_) + config_.tick_cost_ns;
@@ -340,6 +358,10 @@ run_figures machine::figures() const {
     }
   }
   result.groups = figures_of_groups();
+  if (load_ != nullptr) {
+    result.cpu_loads = load_->cpu_loads();
+    result.task_loads = loads_by_pid(result.tasks, load_->task_loads());
+  }
   std::stable_sort(result.tasks.begin(), result.tasks.end(),
                    [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
   std::uint64_t anomalies = 0;

@@ -14,6 +14,7 @@
 #include "machine/fair_policy.hpp"
 #include "machine/figures.hpp"
 #include "machine/group_setup.hpp"
+#include "machine/load_tracker.hpp"
 #include "machine/placement.hpp"
 #include "machine/program.hpp"
 #include "machine/rt_queue.hpp"
@@ -43,6 +44,9 @@ struct machine_config {
   std::uint64_t tick_phase_ns = 0;       // time of a tick, modulo tick_ns; the same on all CPUs
   std::uint64_t tick_jitter_ns = 1'000;  // a tick reads its clock up to that much late (seeded)
   bool hrtick = false;                   // a one-shot timer ends each request
+  // Averages of load, runnable and util, and with groups on several CPUs the weight of a group's
+  // entity on each by its part of the load; without, it has all of the group's shares on each.
+  bool track_load = false;
   std::uint64_t seed = 1;
 
   // Time that passes between a cause and the switch that follows; the task that is running goes on
@@ -119,12 +123,8 @@ class machine {
   // they are reached. Returns the task's number, from 0.
   std::uint32_t add_task(task_setup setup);
 
-  // Task groups. All of this needs max_groups of at least 1 and has_groups(); without, the answer
-  // is no_such_file and nothing changes.
-  //
-  // Some policies have none (yet).
-  [[nodiscard]] bool has_groups() const noexcept { return tree_ != nullptr; }
-
+  // Task groups: only where max_groups is at least 1. Without, the answers are no_memory and
+  // nothing changes.
   struct group_result {
     group_error error = group_error::none;
     std::uint32_t number = 0;
@@ -206,6 +206,7 @@ class machine {
   void request_switch(cpu& c, std::uint64_t delay_ns);
   // The caller refreshes the CPU's next event.
   void schedule(cpu& c);
+  void track_change(const cpu& c, const sim_task& t);
   void run_period_timers();
   void after_group_change();
   void begin_measuring(sim_group& g);
@@ -242,6 +243,7 @@ class machine {
   std::vector<group_scheduler*> schedulers_;  // of the CPUs; before tree_, which refers to it
   std::unique_ptr<group_tree> tree_;          // nullptr: there are no groups
   std::deque<sim_group> groups_;
+  std::unique_ptr<load_tracker> load_;  // nullptr: nobody asked
   std::vector<std::uint32_t> limited_;  // places in groups_ of those that ever had a quota
   std::vector<group_write> group_writes_;
   std::size_t max_groups_ = 0;

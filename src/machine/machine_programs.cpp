@@ -106,6 +106,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       if (!t.real_time()) {
         c.clock_ns = std::max(c.clock_ns, clock(now_));
         c.fair->set_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)), c.clock_ns);
+        track_change(c, t);
         if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
         arm_hrtick(c);
       }
@@ -124,7 +125,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
     case op_kind::write_group: {
       const group_write& write = group_writes_.at(step.target);
       if (write.group == 0 || write.group > groups_.size() ||
-          write_file(groups_[write.group - 1], write.file) != group_error::none) {
+          set_group_file(write.group, write.file) != group_error::none) {
         ++refused_writes_;
       }
       return true;
@@ -184,8 +185,10 @@ void machine::leave_cpu(cpu& c, sim_task& t, bool gone) {
     } else {
       c.fair->block(c.clock_ns);
     }
+    track_change(c, t);
   }
   schedule(c);
+  if (gone && load_ != nullptr && !t.real_time()) load_->task_leaves(t.id, c.clock_ns);
   notify_watchers(t);
 }
 

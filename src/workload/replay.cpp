@@ -140,7 +140,6 @@ chosen_groups choose_groups(const recorded_programs& programs, const policy_vari
 }
 
 void make_groups(machine& simulated, const group_list& groups, const policy_variant& variant) {
-  if (!simulated.has_groups()) return;
   for (const group_setup& g : groups.all()) {
     if (simulated.add_group(g).error == group_error::none) continue;
     throw input_error(fmt::format("--policy {}: group {}: {}", variant.label, g.path,
@@ -196,7 +195,7 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   make_groups(simulated, chosen.groups, variant);
   for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
     task_setup setup = programs.tasks[i];
-    setup.group = simulated.has_groups() ? chosen.of_task[i] : 0;
+    setup.group = chosen.of_task[i];
     for (const task_override& change : variant.overrides) {
       if (matches_task(change.pattern, setup.name, setup.pid)) {
         apply_override(change, variant.config, setup);
@@ -231,10 +230,6 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   }
   run_figures result = frozen ? std::move(*frozen) : simulated.figures();
   result.label = variant.label;
-  if (!chosen.groups.empty() && !simulated.has_groups()) {
-    result.anomalies.emplace_back("task groups, which this policy does not have yet",
-                                  chosen.groups.all().size());
-  }
   const std::uint64_t window = span - programs.measure_from_ns;
   if ((result.to_ns - result.from_ns) * 2 < window) {
     result.anomalies.emplace_back(
