@@ -85,12 +85,16 @@ struct bandwidth_rules {
       emptied = emptied && above.queue.load() == 0;
     }
     level.throttled = true;
+    level.throttled_since_ns = now_ns;
     if (was_queued) fair.tell(decision::group_throttled, level);
     return true;
   }
 
   static void unthrottle(Class& fair, Level& level, std::uint64_t now_ns) noexcept {
     level.throttled = false;
+    if (before(level.throttled_since_ns, now_ns)) {
+      level.group->bandwidth_.throttled_ns += now_ns - level.throttled_since_ns;
+    }
     count_throttled(level, fair.cpu_, 0U - 1U);
     fair.tell(decision::group_unthrottled, level);
     if (level.queue.load() == 0) return;

@@ -236,7 +236,7 @@ void cfs_class::idle_changed(group_part& part) noexcept {
 // The entity changes at once, also while it is empty, and only on its own queue.
 void cfs_class::shares_changed(group_part& part, std::uint64_t now_ns) noexcept {
   read_clock(now_ns);
-  const std::uint64_t shares = part.group->shares();
+  const std::uint64_t shares = part.shares();
   if (part.weight.full == shares) return;
   cfs_level& level = cfs_level_of(part);
   if (level.limited && part.queued && level.queue.current() == &part) charge_limited(level);

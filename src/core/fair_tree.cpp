@@ -57,7 +57,7 @@ void fair_class::refresh_weight(entity& e, std::uint64_t now_ns) noexcept {
   if (!e.is_group) return;
   const fair_level& own = own_level(e);
   if (own.queue.load() == 0 || own.throttle_count != 0) return;
-  const std::uint64_t shares = own.group->shares();
+  const std::uint64_t shares = own.shares();
   if (e.weight.full == shares) return;
   if (e.queued) account_queue(level_of(e), now_ns);
   level_of(e).queue.reweight(e, shares);

@@ -26,7 +26,7 @@ fair_reading reading_of(const cfs_class& c, const task& t) {
 // The paper's lag and virtual time are fractions; nothing shows them.
 fair_reading reading_of(const paper_class&, const task&) { return {}; }
 
-// The paper's policy knows neither latency_nice nor whose decision it was.
+// The paper's policy knows neither latency_nice nor groups, and tells no decisions.
 template <typename Class>
 inline constexpr bool of_paper = std::is_base_of_v<paper_class, Class>;
 
@@ -79,6 +79,17 @@ class policy_of final : public fair_policy {
   }
   void set_latency_nice(task& t, int latency_nice, std::uint64_t now) override {
     change_latency_nice(class_, t, latency_nice, now);
+  }
+  void move([[maybe_unused]] task& t, [[maybe_unused]] task_group* group,
+            [[maybe_unused]] std::uint64_t now) override {
+    if constexpr (!of_paper<Class>) class_.move(t, group, now);
+  }
+  group_scheduler* groups() override {
+    if constexpr (of_paper<Class>) {
+      return nullptr;
+    } else {
+      return &class_;
+    }
   }
   bool need_resched() const override { return class_.need_resched(); }
   void set_need_resched() override { class_.set_need_resched(); }

@@ -11,6 +11,7 @@
 #include "input/input_error.hpp"
 #include "input/text.hpp"
 #include "vlag/entity.hpp"
+#include "workload/group_list.hpp"
 
 namespace vlag {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::array attribute_names{
     attribute_name{"slice", task_attribute::slice},
     attribute_name{"policy", task_attribute::policy},
     attribute_name{"cpus", task_attribute::cpus},
+    attribute_name{"group", task_attribute::group},
 };
 
 struct policy_name {
@@ -147,6 +149,11 @@ std::int64_t attribute_value(const setting& s, task_attribute attribute, unsigne
       return slice_value(s, *s.value);
     case task_attribute::policy:
       return policy_value(s, *s.value);
+    case task_attribute::group:
+      if (!is_group_path(*s.value)) {
+        s.refuse(fmt::format("'{}' is not a group; expected a path like /a or /a/b", *s.value));
+      }
+      return 0;
     case task_attribute::cpus:
       break;
   }
@@ -163,12 +170,29 @@ task_override parse_override(const setting& s, std::size_t dot, unsigned cpus) {
     for (const attribute_name& a : attribute_names) candidates.push_back(a.name);
     s.refuse(
         fmt::format("unknown attribute '{}' of task '{}'{} (expected nice, latency_nice, slice, "
-                    "policy or cpus)",
+                    "policy, cpus or group)",
                     name, pattern, suggestion(name, candidates)));
   }
   if (pattern.empty()) s.refuse("no task before the '.'; expected TASK.ATTR=VALUE");
   if (!s.value) s.refuse(fmt::format("'{}' has no value; expected TASK.ATTR=VALUE", s.key));
-  return {std::string(pattern), known->attribute, attribute_value(s, known->attribute, cpus)};
+  const std::int64_t value = attribute_value(s, known->attribute, cpus);
+  return {std::string(pattern), known->attribute, value,
+          known->attribute == task_attribute::group ? std::string(*s.value) : std::string{}};
+}
+
+group_override parse_group_file(const setting& s) {
+  const auto dot = s.key.rfind(".cpu.");
+  const std::string_view path = s.key.substr(0, dot);
+  if (dot == s.key.npos || path == "/" || !is_group_path(path)) {
+    s.refuse(
+        fmt::format("'{}' is no file of a group; expected one like /a.cpu.weight or "
+                    "/a/b.cpu.max",
+                    s.key));
+  }
+  if (!s.value) s.refuse(fmt::format("'{}' has no value; expected {}=TEXT", s.key, s.key));
+  group_file file{std::string(s.key.substr(dot + 1)), std::string(*s.value)};
+  if (const auto problem = group_files_problem({file})) s.refuse(*problem);
+  return {std::string(path), std::move(file)};
 }
 
 // The kernel's debugfs files carry the unit in their name (base_slice_ns); both are understood.
@@ -271,6 +295,10 @@ outcome apply_constant(policy_variant& variant, const setting& s) {
 }
 
 outcome apply(policy_variant& variant, const setting& s, unsigned cpus) {
+  if (s.key.front() == '/') {
+    variant.group_files.push_back(parse_group_file(s));
+    return outcome::applied;
+  }
   if (is_feature(s.key)) return apply_feature(variant, s.key, switch_value(s));
   if (s.key.starts_with("NO_") && is_feature(s.key.substr(3))) {
     if (s.value) s.refuse(fmt::format("'{}' takes no value", s.key));
@@ -351,11 +379,16 @@ std::vector<std::string> settings_without_effect(const policy_variant& variant) 
       (config.engine == fair_engine::eevdf && config.eevdf.features.has(feature::own_slice));
   const bool has_latency_nice =
       config.engine == fair_engine::eevdf && config.eevdf.features.has(feature::latency_slice);
+  const bool has_groups = config.engine != fair_engine::paper;
   for (const task_override& o : variant.overrides) {
     if ((o.attribute == task_attribute::slice && !has_slices) ||
-        (o.attribute == task_attribute::latency_nice && !has_latency_nice)) {
+        (o.attribute == task_attribute::latency_nice && !has_latency_nice) ||
+        (o.attribute == task_attribute::group && !has_groups)) {
       result.push_back(fmt::format("{}.{}", o.pattern, to_string(o.attribute)));
     }
+  }
+  for (const group_override& o : variant.group_files) {
+    if (!has_groups) result.push_back(fmt::format("{}.{}", o.path, o.file.name));
   }
   return result;
 }
