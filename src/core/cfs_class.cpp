@@ -248,7 +248,9 @@ bool cfs_class::set_attributes(task& t, sched_policy policy, int nice, std::uint
 void cfs_class::carry_slice(task& t, std::uint64_t slice_ns) noexcept {
   t.custom_slice = slice_ns != 0;
   t.slice_ns = slice_ns;
-  if (t.queued && &t != running_) cfs_level_of(t).queue.slice_changed(t);
+  if (!t.queued) return;
+  cfs_queue& queue = cfs_level_of(t).queue;
+  if (queue.current() != &t) queue.slice_changed(t);
 }
 
 cfs_class::interrupted cfs_class::take_out(task& t, floor_update floor) noexcept {

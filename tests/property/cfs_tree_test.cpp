@@ -88,7 +88,7 @@ cfs_config some_cfs_config() {
     if (how == 1 && one == f) config.features.set(which, !config.features.has(which));
     if (how == 2) config.features.set(which, (bits >> f & 1) != 0);
   }
-  const std::uint64_t cpus = *rc::gen::element(1, 1, 2, 4);
+  const std::uint64_t cpus = *rc::gen::element<std::uint64_t>(1, 1, 2, 4);
   config.latency_ns *= cpus;
   config.min_granularity_ns *= cpus;
   config.wakeup_granularity_ns *= cpus;
