@@ -4,8 +4,8 @@
 // stops having to move entities where a queue keeps others, or has them already. Without groups
 // every climb ends after its first step.
 #include "core/bandwidth_rules.hpp"
-#include "core/tree_walk.hpp"
 #include "core/mutant.hpp"
+#include "core/tree_walk.hpp"
 #include "vlag/fair_class.hpp"
 #include "vlag/weight.hpp"
 

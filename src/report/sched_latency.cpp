@@ -202,7 +202,7 @@ std::vector<sched_latency::row> sched_latency::rows() const {
 }
 
 std::string sched_latency::text() const {
-  std::string result = "\n" + rule(table_width);
+  std::string result = fmt::format("\n{}", rule(table_width));
   result +=
       "  Task                  |   Runtime ms  | Switches | Avg delay ms    | Max delay ms    | "
       "Max "
