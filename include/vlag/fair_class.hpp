@@ -230,7 +230,10 @@ class fair_class final : public group_scheduler {
     if (c != nullptr && before(c->exec_start_ns, now_ns)) charge_time(level, now_ns);
   }
   void charge_time(fair_level& level, std::uint64_t now_ns) noexcept;
-  void repick() noexcept;
+  // Kept out of charge_time(), which is inlined wherever it is called.
+  [[gnu::noinline]] void give_way(const entity& running, run_queue::verdict why) noexcept;
+  // Kept out of the tick of the profiles that do not ask for it.
+  [[gnu::noinline]] void repick() noexcept;
   void enqueue_entity(entity& e, placement how, std::uint64_t now_ns) noexcept;
   [[nodiscard]] bool dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) noexcept;
   void put(fair_level& level, entity& e, std::uint64_t now_ns) noexcept;

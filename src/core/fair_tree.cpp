@@ -19,11 +19,16 @@ void fair_class::charge_time(fair_level& level, std::uint64_t now_ns) noexcept {
   const run_queue::verdict found = level.queue.account(now_ns);
   if (level.limited) bandwidth::charge(*this, level, c->sum_exec_ns - before_ns, now_ns);
   if (found == run_queue::verdict::may_go_on) return;
-  drop_buddy(*c);
+  give_way(*c, found);
+}
+
+void fair_class::give_way(const entity& running, run_queue::verdict why) noexcept {
+  drop_buddy(running);
   if (config_->features.has(feature::tick_repick)) return;
-  reschedule(found == run_queue::verdict::request_used_up ? decision::request_used_up
-                                                          : decision::ineligible_gives_way,
-             *c);
+  need_resched_ = true;
+  tell(why == run_queue::verdict::request_used_up ? decision::request_used_up
+                                                  : decision::ineligible_gives_way,
+       running);
 }
 
 void fair_class::account(std::uint64_t now_ns) noexcept {
@@ -38,7 +43,8 @@ void fair_class::tick(std::uint64_t now_ns) noexcept {
     account_queue(level_of(*level), now_ns);
     refresh_weight(*level, now_ns);
   }
-  if (config_->features.has(feature::tick_repick)) repick();
+  if (config_->features.has(feature::tick_repick)) [[unlikely]]
+    repick();
 }
 
 // Whoever runs, on each queue up to the root, is still whom that queue would pick, or must go.
