@@ -56,6 +56,11 @@ int explain(explain_request& request) {
                                   request.cpu, workload.cpus() - 1));
   }
   const policy_variant& variant = source.variants.front();
+  if (variant.config.engine == fair_engine::paper) {
+    throw input_error(
+        fmt::format("--policy: decisions of {} cannot be explained; expected a kernel's",
+                    variant.config.source->name));
+  }
   const replay_moment when = workload.moment(source.recording, "--at", request.at);
   last_pick last(request.cpu);
   const auto stopped = workload.run_to(variant, when, &last);

@@ -22,8 +22,10 @@
 #include "report/debug_dump.hpp"
 #include "report/latency_table.hpp"
 #include "report/output_file.hpp"
+#include "report/perfetto_writer.hpp"
 #include "report/result_json.hpp"
 #include "report/schedstat.hpp"
+#include "report/schedule.hpp"
 #include "report/self_check.hpp"
 #include "report/task_groups.hpp"
 #include "trace/reader.hpp"
@@ -43,6 +45,7 @@ struct replay_run : replay_source {
   std::optional<policy_variant> reference;  // the recorded policy, when it is to be checked
   bool reference_is_first = false;          // variants[0] is the same
   std::optional<self_check_result> check;
+  schedule_sink* pictures = nullptr;  // is told every run; nullptr: nobody asked
 
   [[nodiscard]] std::vector<const run_figures*> columns() const {
     std::vector<const run_figures*> result{&workload->recorded()};
@@ -73,19 +76,36 @@ void choose_reference(replay_run& run) {
       !run.recorded_under || (request.policies.empty() && request.settings.empty());
 }
 
-run_figures simulate(const replay_run& run, const policy_variant& variant) {
+run_figures simulate(const replay_run& run, const policy_variant& variant,
+                     schedule_sink* pictures = nullptr) {
   progress_bar bar(shown_progress(run.request), printable(variant.label));
   const run_figures& recorded = run.workload->recorded();
   const double span_s = static_cast<double>(recorded.to_ns - recorded.from_ns) / 1e9;
-  run_figures figures = run.workload->simulate(variant, [&](unsigned per_mille) {
-    bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
-  });
+  std::optional<simulated_schedule> schedule;
+  if (pictures != nullptr) {
+    schedule.emplace(simulated_schedule::frame{variant.label, run.workload->cpus(),
+                                               recorded.to_ns - recorded.from_ns,
+                                               run.workload->window_from_ns()},
+                     *pictures);
+  }
+  run_figures figures = run.workload->simulate(
+      variant,
+      [&](unsigned per_mille) {
+        bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
+      },
+      schedule ? &*schedule : nullptr);
   figures.label = variant.label;
   return figures;
 }
 
 void simulate_all(replay_run& run) {
-  for (const policy_variant& v : run.variants) run.simulated.push_back(simulate(run, v));
+  if (run.pictures != nullptr) {
+    tell_recording(run.recording, run.workload->window_from_ns(), run.workload->window_to_ns(),
+                   *run.pictures);
+  }
+  for (const policy_variant& v : run.variants) {
+    run.simulated.push_back(simulate(run, v, run.pictures));
+  }
   if (!run.reference) return;
   const run_figures& recorded = run.workload->recorded();
   run.check = run.reference_is_first ? self_check(recorded, run.simulated.front())
@@ -193,6 +213,26 @@ std::string results_text(const replay_run& run) {
   return result_json(document);
 }
 
+void require_output(const replay_request& request, const std::string& path) {
+  require_writable(path);
+  require_other_file(path, request.trace);
+  require_other_file(path, request.attributes_file);
+}
+
+// Simulates, and writes the Perfetto trace as it goes.
+void simulate_and_write(replay_run& run) {
+  if (run.request.perfetto_path.empty()) {
+    simulate_all(run);
+    return;
+  }
+  whole_file file(run.request.perfetto_path);
+  perfetto_writer writer([&](std::string_view piece) { file.write(piece); });
+  run.pictures = &writer;
+  simulate_all(run);
+  run.pictures = nullptr;
+  file.finish();
+}
+
 // The queues and tasks of each policy's run at one moment.
 void print_debug_dumps(const replay_run& run) {
   const replay_moment when =
@@ -212,11 +252,8 @@ void print_debug_dumps(const replay_run& run) {
 
 int replay(replay_request& request) {
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
-  if (to_file) {
-    require_writable(request.json_path);
-    require_other_file(request.json_path, request.trace);
-    require_other_file(request.json_path, request.attributes_file);
-  }
+  if (to_file) require_output(request, request.json_path);
+  if (!request.perfetto_path.empty()) require_output(request, request.perfetto_path);
   request.replay.count_decisions = request.schedstat;
 
   replay_run run(request);
@@ -226,7 +263,7 @@ int replay(replay_request& request) {
     print_debug_dumps(run);
     return 0;
   }
-  simulate_all(run);
+  simulate_and_write(run);
 
   if (request.json_path == "-") {
     fmt::print("{}", results_text(run));

@@ -101,6 +101,11 @@ void declare_options(CLI::App& command, replay_request& request) {
           ->type_name("FILE")
           ->check(check_not_empty);
   command
+      .add_option("--perfetto", request.perfetto_path,
+                  "write the recorded and the replayed schedules to a Perfetto trace, side by side")
+      ->type_name("FILE")
+      ->check(check_not_empty);
+  command
       .add_option("--debug-at", request.debug_at,
                   "instead of the tables: each policy's queues and tasks as they are at a time\n"
                   "after the first event or at a marker, under the kernel's names")
@@ -108,7 +113,8 @@ void declare_options(CLI::App& command, replay_request& request) {
       ->check(check_not_empty)
       ->excludes(self_check)
       ->excludes(schedstat)
-      ->excludes(json);
+      ->excludes(json)
+      ->excludes("--perfetto");
   command.add_flag("--quiet", request.quiet,
                    "no progress, no table for each policy: comparison, totals, conclusion only");
 }

@@ -25,8 +25,9 @@ struct source_request {
 
 struct replay_request : source_request {
   std::vector<std::string> tasks;
-  std::string json_path;  // empty: none; "-": standard output, instead of the tables
-  std::string debug_at;   // empty: no dump, but the tables
+  std::string json_path;      // empty: none; "-": standard output, instead of the tables
+  std::string perfetto_path;  // empty: none
+  std::string debug_at;       // empty: no dump, but the tables
   bool self_check = false;
   bool schedstat = false;
 };

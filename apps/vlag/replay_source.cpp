@@ -82,7 +82,7 @@ void note_settings(replay_source& source, const source_request& request) {
   }
   for (const policy_variant& v : source.variants) {
     for (const std::string& text : settings_without_effect(v)) {
-      source.notes.push_back(fmt::format("{} has no effect under {}: CFS knows no slices of tasks",
+      source.notes.push_back(fmt::format("{} has no effect under {}, which has no such attribute",
                                          text, v.config.source->name));
     }
   }

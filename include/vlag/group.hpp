@@ -71,6 +71,9 @@ struct task_counts {
 struct group_part : entity {
   std::uint32_t depth = 0;      // of the own queue's entities: 0 on the root's
   task_group* group = nullptr;  // nullptr: the root part of a class that is in no tree
+  // What the entity weighs (full) where load tracking divides the group's shares among CPUs: set by
+  // who does that (pelt_queue.hpp, group_weight()), who then calls shares_changed(). 0: all shares.
+  std::uint64_t shares_here = 0;
   // Tasks in the subtree: queued (delayed ones included), and how many of those are idle: of
   // SCHED_IDLE or in an idle group between them and this queue. The next two are EEVDF's.
   std::uint32_t h_nr_queued = 0;
@@ -87,6 +90,8 @@ struct group_part : entity {
   std::uint64_t throttled_since_ns = 0;  // of a throttled part: the class's time when it began
 
   [[nodiscard]] bool of_idle_group() const noexcept;
+  // Requires: of a group.
+  [[nodiscard]] std::uint64_t shares() const noexcept;
   // Counts a change on this queue, and makes it what the queue above has to count.
   void count_tasks(task_counts& change) noexcept {
     h_nr_queued += change.queued;
@@ -272,5 +277,9 @@ class group_tree {
 }
 
 inline bool group_part::of_idle_group() const noexcept { return group != nullptr && group->idle(); }
+
+inline std::uint64_t group_part::shares() const noexcept {
+  return shares_here != 0 ? shares_here : group->shares();
+}
 
 }  // namespace vlag

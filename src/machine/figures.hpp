@@ -93,6 +93,14 @@ struct group_figures {
   std::uint64_t throttled_ns = 0;
 };
 
+// Averages of load tracking (pelt.hpp), as of their last update.
+struct load_figures {
+  std::uint64_t load = 0;
+  std::uint64_t runnable = 0;
+  std::uint64_t util = 0;  // 1024: always runs
+  std::uint64_t util_est = 0;
+};
+
 struct cpu_figures {
   std::uint64_t busy_ns = 0;
   std::uint64_t idle_ns = 0;
@@ -109,6 +117,9 @@ struct run_figures {
   std::vector<group_figures> groups;  // parents before their children; without the root
   std::vector<cpu_figures> cpus;
   std::vector<sched_counters> counters;  // one a CPU, when they were asked for
+  // Where the machine tracks load, else empty: of each task in tasks, and of each CPU's queue.
+  std::vector<load_figures> task_loads;
+  std::vector<load_figures> cpu_loads;
   // When all recorded work was done, ns after from_ns; 0: not within the run.
   std::uint64_t work_done_ns = 0;
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // name, count

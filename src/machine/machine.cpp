@@ -7,6 +7,7 @@
 #include <bit>
 #include <cassert>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -19,6 +20,17 @@ std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return x ^ (x >> 31);
+}
+
+std::vector<load_figures> loads_by_pid(const std::vector<task_figures>& tasks,
+                                       const std::vector<load_figures>& loads) {
+  std::vector<std::size_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tasks[a].pid < tasks[b].pid; });
+  std::vector<load_figures> result;
+  for (const std::size_t i : order) result.push_back(loads[i]);
+  return result;
 }
 
 bool is_timed_sleep(op_kind kind) {
@@ -52,15 +64,20 @@ machine::machine(machine_config config, const policy_config& policy, std::size_t
     cpus_.push_back(std::move(c));
   }
   winners_.resize(2 * std::bit_ceil(cpus_.size()));
-  if (max_groups == 0 || cpus_.front()->fair->groups() == nullptr) return;
-  for (const auto& c : cpus_) schedulers_.push_back(c->fair->groups());
-  tree_ = std::make_unique<group_tree>(schedulers_);
+  if (max_groups != 0 && cpus_.front()->fair->groups() != nullptr) {
+    for (const auto& c : cpus_) schedulers_.push_back(c->fair->groups());
+    tree_ = std::make_unique<group_tree>(schedulers_);
+  }
+  if (config_.track_load) {
+    load_ = std::make_unique<load_tracker>(config_.cpus, schedulers_, clock(0));
+  }
 }
 
 machine::~machine() = default;
 
 std::uint32_t machine::add_task(task_setup setup) {
   const auto number = static_cast<std::uint32_t>(tasks_.size());
+  if (observer_ != nullptr) observer_->on_task(number, setup);
   sim_task& t = tasks_.emplace_back();
   t.id = number;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
@@ -76,6 +93,7 @@ std::uint32_t machine::add_task(task_setup setup) {
   t.figures.pid = setup.pid;
   t.figures.name = std::move(setup.name);
   t.figures.in_fair_class = !t.real_time();
+  if (load_ != nullptr) load_->add_task();
   if (setup.group != 0) change_group(t, setup.group);
   return number;
 }
@@ -98,7 +116,7 @@ void machine::start() {
     if (t.state == task_state::unborn) continue;
     if (t.start == start_state::blocked) begin_sleep_of_start(t);
     if (t.real_time()) continue;
-    use_own_slice(t);
+    use_slice_at_start(t);
     t.in_class = cpus_[t.cpu]->fair->join_asleep(t, clock(0));
   }
   for (sim_task& t : tasks_) {
@@ -110,9 +128,12 @@ void machine::start() {
   for (auto& c : cpus_) refresh(*c);
 }
 
-void machine::use_own_slice(sim_task& t) {
-  if (t.slice_at_start_ns == 0) return;
-  t.slice_ns = t.slice_at_start_ns;
+void machine::use_slice_at_start(sim_task& t) const {
+  t.latency_slice =
+      t.slice_at_start_ns == 0 && t.latency_nice != 0 && policy_.engine == fair_engine::eevdf;
+  if (t.slice_at_start_ns == 0 && !t.latency_slice) return;
+  t.slice_ns = t.latency_slice ? latency_slice_ns(policy_.eevdf.base_slice_ns, t.latency_nice)
+                               : t.slice_at_start_ns;
   t.custom_slice = true;
 }
 
@@ -243,6 +264,7 @@ void machine::tick(cpu& c) {
     return;
   }
   c.clock_ns = std::max(c.clock_ns, clock(now_) + jitter());
+  if (load_ != nullptr) load_->tick(c.number, c.clock_ns);
   sim_task& t = *c.current;
   if (config_.tick_cost_ns != 0) {
     c.synced_ns = std::max(c.synced_ns, now_) + config_.tick_cost_ns;
@@ -316,6 +338,7 @@ void machine::work_done(cpu& c) {
 
 void machine::reset_figures() {
   measured_from_ = now_;
+  if (observer_ != nullptr) observer_->on_measuring(now_);
   for (sim_task& t : tasks_) {
     task_figures fresh;
     fresh.pid = t.figures.pid;
@@ -349,6 +372,10 @@ run_figures machine::figures() const {
     }
   }
   result.groups = figures_of_groups();
+  if (load_ != nullptr) {
+    result.cpu_loads = load_->cpu_loads();
+    result.task_loads = loads_by_pid(result.tasks, load_->task_loads());
+  }
   std::stable_sort(result.tasks.begin(), result.tasks.end(),
                    [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
   std::uint64_t anomalies = 0;

@@ -14,6 +14,7 @@
 #include "machine/fair_policy.hpp"
 #include "machine/figures.hpp"
 #include "machine/group_setup.hpp"
+#include "machine/load_tracker.hpp"
 #include "machine/pick_record.hpp"
 #include "machine/placement.hpp"
 #include "machine/program.hpp"
@@ -45,6 +46,9 @@ struct machine_config {
   std::uint64_t tick_phase_ns = 0;       // time of a tick, modulo tick_ns; the same on all CPUs
   std::uint64_t tick_jitter_ns = 1'000;  // a tick reads its clock up to that much late (seeded)
   bool hrtick = false;                   // a one-shot timer ends each request
+  // Averages of load, runnable and util, and with groups on several CPUs the weight of a group's
+  // entity on each by its part of the load; without, it has all of the group's shares on each.
+  bool track_load = false;
   std::uint64_t seed = 1;
 
   // Time that passes between a cause and the switch that follows; the task that is running goes on
@@ -85,8 +89,8 @@ struct task_setup {
   sched_policy policy = sched_policy::normal;
   int nice = 0;
   int rt_priority = 0;              // 1 .. 100, higher runs first; FIFO and round robin
-  int latency_nice = 0;             // shown only: slice_ns is what follows from it
   std::uint64_t slice_ns = 0;       // 0: none of its own
+  int latency_nice = 0;             // -20 .. 19: gives a slice where there is none of its own
   std::uint64_t clock_poll_ns = 0;  // reads its CPU clock after every so much CPU time; 0: never
   unsigned cpu = 0;
   std::uint32_t group = 0;  // a number that add_group() gave; 0: the root
@@ -94,15 +98,46 @@ struct task_setup {
   program steps;
 };
 
+// Why a task left its CPU.
+enum class off_cpu : std::uint8_t {
+  preempted,
+  yielded,
+  waits,   // for a wake-up by a task
+  sleeps,  // until a time; or its program ended
+  exited,
+};
+
 // Told what happens as it happens. The default does nothing.
 class machine_observer {
  public:
   virtual ~machine_observer() = default;
+  // Asked once, by set_observer(): on_decision and on_choice are called too, which costs time.
+  [[nodiscard]] virtual bool wants_decisions() const { return false; }
+  // A task was added.
+  virtual void on_task(std::uint32_t /*number*/, const task_setup& /*setup*/) {}
+  // reset_figures() was called.
+  virtual void on_measuring(std::uint64_t /*at_ns*/) {}
+  // Just before the switch from that task.
+  virtual void on_leave(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*task*/,
+                        off_cpu /*why*/) {}
   // Task numbers as add_task() gave them; no_task: idle.
   virtual void on_switch(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*previous*/,
                          bool /*previous_runnable*/, std::uint32_t /*next*/) {}
   virtual void on_wakeup(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*woken*/,
                          std::uint32_t /*waker*/) {}
+  // Just before the first on_wakeup of a forked task.
+  virtual void on_birth(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*task*/) {}
+  // Just before a wake-up on another CPU than the last.
+  virtual void on_migrate(std::uint64_t /*at_ns*/, std::uint32_t /*task*/, unsigned /*from*/,
+                          unsigned /*to*/) {}
+  // What the fair class tells its decision hook; no_task: it is about a group.
+  virtual void on_decision(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*about*/,
+                           decision /*what*/) {}
+  // Just after a switch to a task of the fair class.
+  virtual void on_choice(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*chosen*/,
+                         const fair_reading& /*values*/) {}
+  // Nothing that happens from now on belongs to the window that is measured.
+  virtual void on_end(std::uint64_t /*at_ns*/) {}
 };
 
 inline constexpr std::uint32_t no_task = std::numeric_limits<std::uint32_t>::max();
@@ -122,12 +157,8 @@ class machine {
   // they are reached. Returns the task's number, from 0.
   std::uint32_t add_task(task_setup setup);
 
-  // Task groups. All of this needs max_groups of at least 1 and has_groups(); without, the answer
-  // is no_such_file and nothing changes.
-  //
-  // Some policies have none (yet).
-  [[nodiscard]] bool has_groups() const noexcept { return tree_ != nullptr; }
-
+  // Task groups: only where max_groups is at least 1. Without, the answers are no_memory and
+  // nothing changes.
   struct group_result {
     group_error error = group_error::none;
     std::uint32_t number = 0;
@@ -153,7 +184,8 @@ class machine {
   // changes nothing and is counted as an anomaly.
   std::uint32_t add_group_write(group_write write);
 
-  void set_observer(machine_observer* observer) noexcept { observer_ = observer; }
+  // nullptr: nobody is told any more. The observer must outlive the machine, or that.
+  void set_observer(machine_observer* observer);
 
   enum class stop_reason : std::uint8_t {
     time_reached,
@@ -212,7 +244,7 @@ class machine {
   void leave_cpu(cpu& c, sim_task& t, bool gone);
   void set_timer(sim_task& t, std::uint64_t at_ns);
   [[nodiscard]] std::uint64_t timer_for(const sim_task& t, const op& step) const;
-  static void use_own_slice(sim_task& t);
+  void use_slice_at_start(sim_task& t) const;
   void begin_sleep_of_start(sim_task& t);
   void wake(sim_task& t, std::uint32_t waker);
   void start_new(sim_task& t, std::uint32_t parent);
@@ -220,6 +252,7 @@ class machine {
   void request_switch(cpu& c, std::uint64_t delay_ns);
   // The caller refreshes the CPU's next event.
   void schedule(cpu& c);
+  void track_change(const cpu& c, const sim_task& t);
   void run_period_timers();
   void after_group_change();
   void begin_measuring(sim_group& g);
@@ -235,11 +268,13 @@ class machine {
   void switch_in(cpu& c, sim_task& t);
   void notify_watchers(sim_task& t);
   void watch(cpu& c, pick_observer* observer);
+  void listen(cpu& c);
   void name(entity_name& e) const;
   void name(queue_view& queue) const;
   [[nodiscard]] std::string path_of_group(std::uint64_t id) const;
   [[nodiscard]] sched_counters counters_of(const cpu& c) const;
   [[nodiscard]] task_view view_of_task(const sim_task& t) const;
+  void tell_switch(const cpu& c, const sim_task* previous, const sim_task* next) const;
   void synchronise(cpu& c);
   void arm_work(cpu& c);
   void arm_hrtick(cpu& c);
@@ -262,6 +297,7 @@ class machine {
   std::vector<group_scheduler*> schedulers_;  // of the CPUs; before tree_, which refers to it
   std::unique_ptr<group_tree> tree_;          // nullptr: there are no groups
   std::deque<sim_group> groups_;
+  std::unique_ptr<load_tracker> load_;  // nullptr: nobody asked
   std::vector<std::uint32_t> limited_;  // places in groups_ of those that ever had a quota
   std::vector<group_write> group_writes_;
   std::size_t max_groups_ = 0;
@@ -269,6 +305,7 @@ class machine {
   std::vector<cpu_event> winners_;  // tournament over the CPUs' next events, the first at [1]
   timer_queue timers_;
   machine_observer* observer_ = nullptr;
+  bool tells_decisions_ = false;
   std::uint64_t now_ = 0;
   std::uint64_t measured_from_ = 0;
   std::uint64_t random_state_ = 0;

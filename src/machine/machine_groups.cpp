@@ -13,7 +13,6 @@
 namespace vlag {
 
 machine::group_result machine::add_group(const group_setup& setup) {
-  if (tree_ == nullptr) return {group_error::no_such_file};
   const std::string_view path = setup.path;
   const std::size_t slash = path.rfind('/');
   if (slash == path.npos || slash + 1 == path.size() || find_group(path) != no_group) {
@@ -21,7 +20,8 @@ machine::group_result machine::add_group(const group_setup& setup) {
   }
   const std::uint32_t parent = find_group(slash == 0 ? "/" : path.substr(0, slash));
   if (parent == no_group) return {group_error::invalid};
-  if (groups_.size() >= std::min(max_groups_, most_groups)) return {group_error::no_memory};
+  if (tree_ == nullptr || groups_.size() >= std::min(max_groups_, most_groups))
+    return {group_error::no_memory};
 
   const auto number = static_cast<std::uint32_t>(groups_.size()) + 1;
   sim_group& g = groups_.emplace_back();
@@ -48,6 +48,7 @@ machine::group_result machine::add_group(const group_setup& setup) {
     groups_.pop_back();
     return {refused, 0, i};
   }
+  if (load_ != nullptr) load_->add_group(g.group, parent);
   return {group_error::none, number};
 }
 
@@ -72,9 +73,12 @@ const std::string& machine::group_path(std::uint32_t number) const noexcept {
 }
 
 group_error machine::set_group_file(std::uint32_t group, const group_file& file) {
-  if (tree_ == nullptr) return group_error::no_such_file;
-  if (group == 0) return group_error::invalid;
-  return write_file(groups_[group - 1], file);
+  if (group == 0 || group > groups_.size()) return group_error::invalid;
+  const group_error failure = write_file(groups_[group - 1], file);
+  if (failure == group_error::none && load_ != nullptr) {
+    load_->shares_changed(group, read_clock_of_all());
+  }
+  return failure;
 }
 
 group_error machine::write_file(sim_group& g, const group_file& file) {
@@ -112,6 +116,7 @@ void machine::change_group(sim_task& t, std::uint32_t group) {
   cpu& c = *cpus_[t.cpu];
   c.clock_ns = std::max(c.clock_ns, clock(now_));
   c.fair->move(t, to, c.clock_ns);
+  if (load_ != nullptr) load_->task_moved(t, group, c.clock_ns);
   after_group_change();
 }
 

@@ -27,7 +27,9 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
   }
   cpu* c = cpus_[t.cpu].get();
   if (target_cpu != t.cpu) {
+    if (observer_ != nullptr) observer_->on_migrate(now_, t.id, t.cpu, target_cpu);
     if (t.in_class) c->fair->remove(t, std::max(c->clock_ns, clock(now_)));
+    if (load_ != nullptr) load_->task_leaves(t.id, std::max(c->clock_ns, clock(now_)));
     t.cpu = target_cpu;
     c = cpus_[t.cpu].get();
     ++c->counters.migrations_wakeup;
@@ -38,6 +40,7 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
     c->rt.push_back(t.id, t.rt_priority);
   } else {
     c->fair->wake(t, c->clock_ns);
+    track_change(*c, t);
   }
   if (observer_ != nullptr) observer_->on_wakeup(now_, c->number, t.id, waker);
   after_wakeup(*c, t);
@@ -57,10 +60,14 @@ void machine::start_new(sim_task& t, std::uint32_t parent) {
   if (t.real_time()) {
     c.rt.push_back(t.id, t.rt_priority);
   } else {
-    use_own_slice(t);
+    use_slice_at_start(t);
     t.in_class = c.fair->fork(t, c.clock_ns);
+    track_change(c, t);
   }
-  if (observer_ != nullptr) observer_->on_wakeup(now_, c.number, t.id, parent);
+  if (observer_ != nullptr) {
+    observer_->on_birth(now_, c.number, t.id);
+    observer_->on_wakeup(now_, c.number, t.id, parent);
+  }
   after_wakeup(c, t);
 }
 
@@ -84,6 +91,10 @@ void machine::after_wakeup(cpu& c, sim_task& t) {
   refresh(c);
 }
 
+void machine::track_change(const cpu& c, const sim_task& t) {
+  if (load_ != nullptr) load_->task_changed(t, c.number, t.figures.group, c.clock_ns);
+}
+
 void machine::request_switch(cpu& c, std::uint64_t delay_ns) {
   c.switch_at_ns = std::min(c.switch_at_ns, now_ + delay_ns);
 }
@@ -103,20 +114,24 @@ void machine::schedule(cpu& c) {
   sim_task* const next = choose(c, c.clock_ns);
   if (c.watch != nullptr) c.watch->finish(next);
   ++c.counters.sched_count;
+  if (load_ != nullptr) load_->after_pick(c.number, c.clock_ns);
   if (next != previous || (previous != nullptr && previous->state != task_state::running)) {
-    if (observer_ != nullptr) {
-      observer_->on_switch(now_, c.number, previous == nullptr ? no_task : previous->id,
-                           previous != nullptr && previous->state == task_state::running,
-                           next == nullptr ? no_task : next->id);
-    }
+    if (observer_ != nullptr) tell_switch(c, previous, next);
     if (previous != nullptr) switch_out(c, *previous);
     if (next != nullptr) switch_in(c, *next);
+    if (load_ != nullptr) {
+      load_->switched(c.number, next, next != nullptr && next->real_time(), c.clock_ns);
+    }
     if (next == nullptr) {
       c.current = nullptr;
       c.tick_at_ns = never_ns;
     }
     ++c.figures.switches;
+    if (tells_decisions_ && next != nullptr && !next->real_time()) {
+      observer_->on_choice(now_, c.number, next->id, c.fair->reading(*next));
+    }
   }
+  c.yields = false;
   arm_work(c);
   arm_hrtick(c);
 }

@@ -49,12 +49,12 @@ struct machine::sim_task : task {
 
 // Listens to the fair class of one CPU: counts what it decides and, for an observer, records each
 // decision.
-class machine::cpu_watch final : public fair_watcher {
+class machine::cpu_watch final : public choice_watcher {
  public:
   cpu_watch(const machine& owner, cpu& c, pick_observer* observer)
       : owner_(&owner), cpu_(&c), observer_(observer) {}
 
-  void on_decision(decision what, const entity& who) override;
+  void on_decision(decision what, const entity& who);
   void before_choice(queue_view queue) override;
   // Around a choice.
   void begin(const sim_task* previous);
@@ -83,12 +83,14 @@ struct machine::cpu {
   static_assert(sizeof(sim_task) <= 512);  // a run of 100,000 tasks must fit
 
   unsigned number = 0;
+  const machine* owner = nullptr;  // while its decisions are told
   std::unique_ptr<fair_policy> fair;
   rt_queue rt;
   sim_task* current = nullptr;  // nullptr: idle
   // The task that the fair class takes for running while a higher class has the CPU: none.
   bool fair_displaced = false;
   bool rt_yields = false;
+  bool yields = false;  // the switch that comes next is a yield
   bool skip_clock_update = false;
   std::uint64_t clock_ns = 0;   // last clock reading
   std::uint64_t synced_ns = 0;  // the current task's work is accounted up to here

@@ -41,8 +41,8 @@ entity_name machine::name_of(std::uint32_t task) const {
 
 void machine::watch(cpu& c, pick_observer* observer) {
   c.watch = std::make_unique<cpu_watch>(*this, c, observer);
-  c.fair->set_watcher(*c.watch, observer == nullptr ? fair_policy::watch::decisions
-                                                    : fair_policy::watch::decisions_and_choices);
+  listen(c);
+  if (observer != nullptr) c.fair->watch_choices(*c.watch);
 }
 
 void machine::count_decisions() {
@@ -121,12 +121,11 @@ void machine::cpu_watch::begin(const sim_task* previous) {
   } else if (previous->state == task_state::gone) {
     record_.fate = previous_fate::gone;
   } else {
-    record_.fate = cpu_->yielded ? previous_fate::yielded : previous_fate::runnable;
+    record_.fate = cpu_->yields ? previous_fate::yielded : previous_fate::runnable;
   }
 }
 
 void machine::cpu_watch::finish(const sim_task* chosen) {
-  cpu_->yielded = false;
   if (observer_ == nullptr) return;
   record_.chosen_exists = chosen != nullptr;
   record_.chosen = chosen == nullptr ? 0 : chosen->id;

@@ -32,6 +32,8 @@ entity_view common_view(const entity& e, const entity* running) {
 
 }  // namespace
 
+entity_view view_of(const task& t) { return common_view(t, nullptr); }
+
 entity_view view_of(const fair_class& /*fair*/, const fair_level& level, const entity& e) {
   const run_queue& queue = level.queue;
   entity_view view = common_view(e, queue.current());

@@ -101,6 +101,8 @@ struct machine_snapshot {
 // Copies; names and paths are left to who knows them. O(n log n).
 [[nodiscard]] queue_view view_of(const fair_class& fair, const fair_level& level);
 [[nodiscard]] queue_view view_of(const cfs_class& fair, const cfs_level& level);
+// Of the paper's policy: what is no matter of its queue.
+[[nodiscard]] entity_view view_of(const task& t);
 // On its queue, if it is on one.
 [[nodiscard]] entity_view view_of(const fair_class& fair, const fair_level& level, const entity& e);
 [[nodiscard]] entity_view view_of(const cfs_class& fair, const cfs_level& level, const entity& e);

@@ -112,8 +112,9 @@ std::string task_table(const machine_snapshot& snapshot, unsigned cpu) {
     if (t.cpu != cpu) continue;
     const entity_view& e = t.entity;
     const bool fair = t.in_fair_class;
+    const bool shows_vruntime = fair && snapshot.engine != fair_engine::paper;
     std::vector<std::string> cells{state_text(t), shown_name(e.name), fmt::format("{}", e.pid),
-                                   fair ? virtual_text(e.vruntime) : "-"};
+                                   shows_vruntime ? virtual_text(e.vruntime) : "-"};
     if (eevdf) {
       cells.push_back(eligible_text(e));
       cells.push_back(fair && e.queued ? virtual_text(e.deadline) : "-");

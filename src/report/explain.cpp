@@ -61,6 +61,8 @@ std::string_view told_text(decision what) {
       return "{} had used up its share of the period";
     case decision::ran_ahead:
       return "{} was ahead of the first waiting one by more than its share of the period";
+    case decision::tick_repicks:
+      return "a tick found that {} would not be chosen again";
     case decision::child_runs_first:
       return "{} was created, and is to run before its parent";
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "input/input_error.hpp"
 #include "input/text.hpp"
@@ -37,7 +38,7 @@ void restrict_cpus(std::uint64_t mask, task_setup& setup) {
   });
 }
 
-void apply_override(const task_override& change, const policy_config& config, task_setup& setup) {
+void apply_override(const task_override& change, task_setup& setup) {
   switch (change.attribute) {
     case task_attribute::nice:
       setup.nice = static_cast<int>(change.value);
@@ -49,9 +50,6 @@ void apply_override(const task_override& change, const policy_config& config, ta
       break;
     case task_attribute::latency_nice:
       setup.latency_nice = static_cast<int>(change.value);
-      setup.slice_ns = change.value == 0 ? 0
-                                         : latency_slice_ns(config.eevdf.base_slice_ns,
-                                                            static_cast<int>(change.value));
       break;
     case task_attribute::policy:
       setup.policy = static_cast<sched_policy>(change.value);
@@ -65,6 +63,21 @@ void apply_override(const task_override& change, const policy_config& config, ta
     case task_attribute::group:  // chosen before the machine is made
       break;
   }
+}
+
+// latency_nice counts where no slice is asked for here: it replaces a recorded slice.
+void apply_overrides(const std::vector<task_override>& changes, task_setup& setup) {
+  const std::uint64_t recorded_slice_ns = std::exchange(setup.slice_ns, 0);
+  bool keeps_slice = true;
+  for (const task_override& change : changes) {
+    if (!matches_task(change.pattern, setup.name, setup.pid)) continue;
+    apply_override(change, setup);
+    if (change.attribute == task_attribute::slice ||
+        change.attribute == task_attribute::latency_nice) {
+      keeps_slice = false;
+    }
+  }
+  if (keeps_slice) setup.slice_ns = recorded_slice_ns;
 }
 
 void make_repeating(task_setup& setup) {
@@ -105,6 +118,9 @@ struct chosen_groups {
 };
 
 chosen_groups choose_groups(const recorded_programs& programs, const policy_variant& variant) {
+  if (variant.config.engine == fair_engine::paper) {  // knows no groups
+    return {{}, std::vector<std::uint32_t>(programs.tasks.size(), 0)};
+  }
   chosen_groups chosen{programs.groups, {}};
   for (const task_setup& setup : programs.tasks) {
     std::uint32_t group = setup.group;
@@ -138,7 +154,6 @@ chosen_groups choose_groups(const recorded_programs& programs, const policy_vari
 }
 
 void make_groups(machine& simulated, const group_list& groups, const policy_variant& variant) {
-  if (!simulated.has_groups()) return;
   for (const group_setup& g : groups.all()) {
     if (simulated.add_group(g).error == group_error::none) continue;
     throw input_error(fmt::format("--policy {}: group {}: {}", variant.label, g.path,
@@ -152,13 +167,15 @@ struct recorded_workload::state {
   recorded_programs programs;
   recorded_attributes attributes;
   replay_options options;
+  recorded_span window;
 };
 
 recorded_workload::recorded_workload(const trace::recording& recording,
                                      const recorded_attributes& attributes,
                                      const replay_options& options)
-    : state_(std::make_unique<state>(
-          state{build_programs(recording, attributes, options), attributes, options})) {}
+    : state_(
+          std::make_unique<state>(state{build_programs(recording, attributes, options), attributes,
+                                        options, find_window(recording, options.window)})) {}
 
 recorded_workload::~recorded_workload() = default;
 recorded_workload::recorded_workload(recorded_workload&&) noexcept = default;
@@ -167,6 +184,8 @@ unsigned recorded_workload::cpus() const noexcept { return state_->programs.mach
 std::uint64_t recorded_workload::tick_ns() const noexcept {
   return state_->programs.machine.tick_ns;
 }
+std::uint64_t recorded_workload::window_from_ns() const noexcept { return state_->window.from_ns; }
+std::uint64_t recorded_workload::window_to_ns() const noexcept { return state_->window.to_ns; }
 const run_figures& recorded_workload::recorded() const noexcept { return state_->programs.figures; }
 const std::vector<std::pair<std::string, std::uint64_t>>& recorded_workload::anomalies()
     const noexcept {
@@ -191,7 +210,8 @@ replay_moment recorded_workload::moment(const trace::recording& recording, std::
   return {after_first_event_ns - programs.origin_ns, after_first_event_ns};
 }
 
-std::unique_ptr<machine> recorded_workload::prepare(const policy_variant& variant) const {
+std::unique_ptr<machine> recorded_workload::prepare(const policy_variant& variant,
+                                                    machine_observer* observer) const {
   const recorded_programs& programs = state_->programs;
   const recorded_machine& recorded = programs.machine;
   machine_config config;
@@ -209,15 +229,12 @@ std::unique_ptr<machine> recorded_workload::prepare(const policy_variant& varian
   const chosen_groups chosen = choose_groups(programs, variant);
   auto simulated = std::make_unique<machine>(config, variant.config, programs.tasks.size(),
                                              chosen.groups.all().size());
+  simulated->set_observer(observer);
   make_groups(*simulated, chosen.groups, variant);
   for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
     task_setup setup = programs.tasks[i];
-    setup.group = simulated->has_groups() ? chosen.of_task[i] : 0;
-    for (const task_override& change : variant.overrides) {
-      if (matches_task(change.pattern, setup.name, setup.pid)) {
-        apply_override(change, variant.config, setup);
-      }
-    }
+    setup.group = chosen.of_task[i];
+    apply_overrides(variant.overrides, setup);
     if (state_->options.repeat) make_repeating(setup);
     simulated->add_task(std::move(setup));
   }
@@ -237,7 +254,7 @@ recorded_workload::stopped_machine recorded_workload::run_to(const policy_varian
                                                              const replay_moment& when,
                                                              pick_observer* observer) const {
   const recorded_programs& programs = state_->programs;
-  stopped_machine result{prepare(variant), {}};
+  stopped_machine result{prepare(variant, nullptr), {}};
   machine& simulated = *result.simulated;
   if (observer != nullptr) simulated.observe_picks(*observer);
   run_to_window(simulated);
@@ -252,9 +269,10 @@ recorded_workload::stopped_machine recorded_workload::run_to(const policy_varian
 }
 
 run_figures recorded_workload::simulate(const policy_variant& variant,
-                                        const std::function<void(unsigned)>& progress) const {
+                                        const std::function<void(unsigned)>& progress,
+                                        machine_observer* observer) const {
   const recorded_programs& programs = state_->programs;
-  const std::unique_ptr<machine> prepared = prepare(variant);
+  const std::unique_ptr<machine> prepared = prepare(variant, observer);
   machine& simulated = *prepared;
   if (state_->options.count_decisions) simulated.count_decisions();
   run_to_window(simulated);
@@ -262,6 +280,11 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   const std::uint64_t span = programs.span_ns;
   const std::uint64_t limit = span * max_spans;
   std::optional<run_figures> frozen;
+  const auto freeze = [&] {
+    frozen = simulated.figures();
+    if (observer != nullptr) observer->on_end(simulated.now_ns());
+    simulated.set_observer(nullptr);
+  };
   unsigned told = 0;
   while (simulated.now_ns() < limit) {
     const std::uint64_t chunk = std::min(limit, span * (std::uint64_t{told} + 1) / steps_per_span);
@@ -269,24 +292,18 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
     stop_if_livelocked(simulated, programs);
     if (reason == machine::stop_reason::program_ended) {
       if (!frozen && !state_->options.repeat && matters(programs, simulated.program_ended_by())) {
-        frozen = simulated.figures();
+        freeze();
       }
       continue;
     }
     if (++told <= steps_per_span && progress) progress(told * 1000 / steps_per_span);
-    if (told == steps_per_span && !frozen) frozen = simulated.figures();
+    if (told == steps_per_span && !frozen) freeze();
     const bool all_done = simulated.milestones() == programs.milestones;
     if (told >= steps_per_span && (all_done || state_->options.repeat)) break;
   }
-  run_figures result = frozen ? std::move(*frozen) : simulated.figures();
+  if (!frozen) freeze();
+  run_figures result = std::move(*frozen);
   result.label = variant.label;
-  if (!simulated.has_groups()) {
-    const chosen_groups chosen = choose_groups(programs, variant);
-    if (!chosen.groups.empty()) {
-      result.anomalies.emplace_back("task groups, which this policy does not have yet",
-                                    chosen.groups.all().size());
-    }
-  }
   const std::uint64_t window = span - programs.measure_from_ns;
   if ((result.to_ns - result.from_ns) * 2 < window) {
     result.anomalies.emplace_back(

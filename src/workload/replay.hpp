@@ -21,6 +21,7 @@
 namespace vlag {
 
 class machine;
+class machine_observer;
 class pick_observer;
 
 // What a trace cannot say, from an attributes file (--attrs; docs/attributes-file.md).
@@ -85,6 +86,9 @@ class recorded_workload {
 
   [[nodiscard]] unsigned cpus() const noexcept;
   [[nodiscard]] std::uint64_t tick_ns() const noexcept;
+  // The window in the recording's own clock.
+  [[nodiscard]] std::uint64_t window_from_ns() const noexcept;
+  [[nodiscard]] std::uint64_t window_to_ns() const noexcept;
   // The recording measured over its window.
   [[nodiscard]] const run_figures& recorded() const noexcept;
   // What the builder could not know: open ends, guessed wakers… name and count.
@@ -92,9 +96,12 @@ class recorded_workload {
       const noexcept;
 
   // Runs the workload under that variant; seed varies the tick jitter.
-  // progress is told the simulated time in per mille of the span.
+  // progress is told the simulated time in per mille of the span. The observer, when there is one,
+  // is told of all tasks first, of on_measuring where the window begins, and of on_end where the
+  // figures that are returned end.
   [[nodiscard]] run_figures simulate(const policy_variant& variant,
-                                     const std::function<void(unsigned)>& progress = {}) const;
+                                     const std::function<void(unsigned)>& progress = {},
+                                     machine_observer* observer = nullptr) const;
 
   // A time after the recording's first event (in ns, or a duration like 1.5s) or a marker's text.
   // Throws input_error that begins with the option's name: neither, or outside of the window.
@@ -116,7 +123,8 @@ class recorded_workload {
 
  private:
   struct state;
-  [[nodiscard]] std::unique_ptr<machine> prepare(const policy_variant& variant) const;
+  [[nodiscard]] std::unique_ptr<machine> prepare(const policy_variant& variant,
+                                                 machine_observer* observer) const;
   void run_to_window(machine& simulated) const;
   std::unique_ptr<state> state_;
 };

@@ -190,7 +190,7 @@ TEST_F(command, profiles_name_their_patch_levels) {
   EXPECT_EQ(o.code, 0);
   EXPECT_TRUE(has(o.out, "linux-6.12 means Linux 6.12.117, linux-6.1 means Linux 6.1.192"))
       << o.out;
-  EXPECT_EQ(json::parse(vlag("profiles --json").out)["profiles"].size(), 2U);
+  EXPECT_EQ(json::parse(vlag("profiles --json").out)["profiles"].size(), 5U);
 }
 
 TEST_F(command, features_show_value_and_meaning) {
@@ -200,7 +200,7 @@ TEST_F(command, features_show_value_and_meaning) {
   EXPECT_TRUE(has(o.out, "base_slice              2.1ms ")) << o.out;
   EXPECT_FALSE(has(o.out, "START_DEBIT"));
   const json all = json::parse(vlag("features --json").out);
-  EXPECT_EQ(all["profiles"][1]["constants"][0]["name"], "latency");
+  EXPECT_EQ(all["profiles"][2]["constants"][0]["name"], "latency");
 }
 
 TEST_F(command, replay_prints_comparison_totals_and_a_table_each) {
@@ -353,6 +353,7 @@ TEST_F(command, debug_at_shows_queues_and_tasks_of_each_policy) {
       vlag("replay " + group + ".trace.xz --attrs " + group + ".json --debug-at 1s");
   EXPECT_TRUE(has(groups.out, "\n\ncfs_rq[0]:/ga\n  .left_deadline ")) << groups.out;
   EXPECT_TRUE(has(groups.out, "  /gb\n")) << groups.out;
+  EXPECT_EQ(vlag(replay + "--policy paper95 --debug-at 1s").code, 0);
   refuses(replay + "--debug-at 4s", {"--debug-at: 4s lies after the end of", "which spans 3.0"});
   refuses(replay + "--debug-at 1s --window 2s..", {"--debug-at: 1s lies outside of --window"});
   refuses(replay + "--debug-at ''", {"the value is empty"});
@@ -379,6 +380,7 @@ TEST_F(command, explain_says_who_won_and_why) {
   refuses(explain + "--at 1s --policy linux-6.1 --policy linux-6.12",
           {"--policy: 2 policies given; expected one"});
   refuses(explain + "--at 1s --policy linux-6.1,frme.slice=1ms", {"no task 'frme'", "frame"});
+  refuses(explain + "--at 1s --policy paper95", {"--policy: decisions of paper95"});
   refuses(explain + "--at 1s --json -", {"unknown option --json"});
   refuses("explain no-such-file --at 1s", {"no-such-file"});
 }

@@ -41,8 +41,8 @@ void showValue(const workload& w, std::ostream& out) {
   out << "cpus " << w.config.cpus << " tick " << w.config.tick_ns << " hrtick " << w.config.hrtick
       << " delays " << w.config.switch_delay_ns << " " << w.config.idle_switch_delay_ns << " "
       << w.config.tick_switch_delay_ns << " costs " << w.config.switch_cost_ns << " "
-      << w.config.wakeup_cost_ns << " " << w.config.tick_cost_ns << " cfs " << w.cfs << " groups "
-      << w.grouped << "\n";
+      << w.config.wakeup_cost_ns << " " << w.config.tick_cost_ns << " cfs " << w.cfs << " track "
+      << w.config.track_load << " groups " << w.grouped << "\n";
   for (const task_setup& t : w.tasks) vlag::showValue(t, out);
 }
 
@@ -161,6 +161,7 @@ rc::Gen<workload> any_workload() {
     w.config.tick_phase_ns = any_time();
     w.config.hrtick = *rc::gen::arbitrary<bool>();
     w.config.skip_clock_update = *rc::gen::arbitrary<bool>();
+    w.config.track_load = *rc::gen::arbitrary<bool>();
     w.config.seed = *rc::gen::arbitrary<std::uint64_t>();
     for (std::uint64_t* part :
          {&w.config.switch_delay_ns, &w.config.idle_switch_delay_ns, &w.config.tick_switch_delay_ns,
@@ -238,7 +239,7 @@ run_figures run(const workload& w, machine_observer& observer) {
   const policy_config policy =
       configure(*find_profile(w.cfs ? "linux-6.1" : "linux-6.12"), w.config.cpus, w.config.tick_ns);
   machine simulated(w.config, policy, w.tasks.size(), all_groups().size());
-  if (w.grouped && simulated.has_groups()) {
+  if (w.grouped) {
     for (const group_setup& g : all_groups()) {
       RC_ASSERT(simulated.add_group(g).error == group_error::none);
     }
@@ -291,6 +292,8 @@ TEST(conservation, of_time_and_switches) {
     RC_ASSERT(busy_ns == cpu_ns);
     RC_ASSERT(idle_ns == audit.idle_ns());
     for (const auto& [name, count] : found.anomalies) RC_ASSERT(name != "sums wrapped");
+    for (const load_figures& l : found.cpu_loads) RC_ASSERT(l.util <= 1100U);
+    for (const load_figures& l : found.task_loads) RC_ASSERT(l.util <= 1100U);
     if (found.groups.empty()) return;
     RC_ASSERT(found.groups[0].cpu_ns + found.groups[2].cpu_ns <= cpu_ns);
     RC_ASSERT(found.groups[0].cpu_ns >= found.groups[1].cpu_ns);

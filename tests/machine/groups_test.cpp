@@ -6,8 +6,8 @@
 namespace vlag::test {
 namespace {
 
-// Of the profiles, those whose engine has groups.
-std::vector<const char*> group_profiles() { return {"linux-6.12"}; }
+// One of each engine.
+std::vector<const char*> group_profiles() { return {"linux-6.12", "linux-6.1"}; }
 
 class grouped_scenario : public scenario {
  public:

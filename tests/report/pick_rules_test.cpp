@@ -140,7 +140,7 @@ void check_random_machine(const char* profile_name) {
 }
 
 RC_GTEST_PROP(pick_rules, eevdf_goes_by_them_on_random_machines, ()) {
-  check_random_machine("linux-6.12");
+  check_random_machine(any_of({"linux-6.12", "linux-6.6", "eevdf-rfc"}));
 }
 RC_GTEST_PROP(pick_rules, cfs_goes_by_them_on_random_machines, ()) {
   check_random_machine("linux-6.1");
