@@ -326,7 +326,7 @@ TEST_F(command, schedstat_counts_under_each_policy) {
   json with = json::parse(vlag(both + "--schedstat --json -").out);
   json without = json::parse(vlag(both + "--json -").out);
   EXPECT_FALSE(with["results"][0]["counters"].contains("schedstat"));  // the recording
-  for (const std::size_t i : {1, 2}) {
+  for (std::size_t i = 1; i <= 2; ++i) {
     json& counters = with["results"][i]["counters"];
     const json& total = counters["schedstat"]["total"];
     ASSERT_EQ(counters["schedstat"]["cpus"].size(), 1U);
