@@ -67,8 +67,10 @@ struct wakeup_event {
 class scenario : public machine_observer {
  public:
   explicit scenario(const char* profile_name = "linux-6.12", unsigned cpus = 1,
-                    std::size_t max_tasks = 64)
-      : policy(configure(*find_profile(profile_name), cpus, 4 * ms)), max_tasks_(max_tasks) {
+                    std::size_t max_tasks = 64, std::size_t max_groups = 0)
+      : policy(configure(*find_profile(profile_name), cpus, 4 * ms)),
+        max_tasks_(max_tasks),
+        max_groups_(max_groups) {
     config.cpus = cpus;
     config.tick_jitter_ns = 0;
   }
@@ -119,7 +121,7 @@ class scenario : public machine_observer {
   machine& simulated() {
     if (machine_ == nullptr) {
       policy.eevdf.tick_ns = config.tick_ns;
-      machine_ = std::make_unique<machine>(config, policy, max_tasks_);
+      machine_ = std::make_unique<machine>(config, policy, max_tasks_, max_groups_);
       machine_->set_observer(this);
     }
     return *machine_;
@@ -170,6 +172,7 @@ class scenario : public machine_observer {
 
  private:
   std::size_t max_tasks_;
+  std::size_t max_groups_;
   std::size_t count_ = 0;
   std::unique_ptr<machine> machine_;
 };

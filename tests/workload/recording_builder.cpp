@@ -155,6 +155,10 @@ std::string text_of(const recorded_programs& programs, const op& step) {
       return fmt::format("jump {}", step.value);
     case op_kind::end:
       return "end";
+    case op_kind::join_group:
+      return fmt::format("join group {}", step.target);
+    case op_kind::write_group:
+      return fmt::format("write to group {}", step.target);
   }
   return "?";
 }
