@@ -76,6 +76,8 @@ class cfs_class final : public group_scheduler {
   // slice_ns is ignored. False: nothing changes.
   bool set_attributes(task& t, sched_policy policy, int nice, std::uint64_t slice_ns,
                       std::uint64_t now_ns) noexcept;
+  // What a task asks for and CFS does not read: see attr.hpp. 0: nothing.
+  void carry_slice(task& t, std::uint64_t slice_ns) noexcept;
   void reweight(task& t, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
   // The task goes to another group, in any state, and keeps its distance to min_vruntime; a sleeper
   // is first placed where it would have woken, and one that never ran keeps its vruntime as it is.

@@ -118,6 +118,9 @@ class cfs_queue {
   // A queued entity is of another kind from now on.
   void kind_changed(entity_kind to) noexcept { nr_idle_ += to == entity_kind::idle ? 1 : 0U - 1U; }
 
+  // e.slice_ns has changed, which only the timeline's bounds notice. Requires: e waits.
+  void slice_changed(entity& e) noexcept { waiting_.slice_changed(e, e.vruntime); }
+
   // Require: e is queued.
   void set_next(entity& e) noexcept { next_ = &e; }
   void set_last(entity& e) noexcept { last_ = &e; }

@@ -262,6 +262,12 @@ cfs_class::interrupted cfs_class::take_out(task& t, floor_update floor) noexcept
   return was;
 }
 
+void cfs_class::carry_slice(task& t, std::uint64_t slice_ns) noexcept {
+  t.custom_slice = slice_ns != 0;
+  t.slice_ns = slice_ns;
+  if (t.queued && &t != running_) cfs_level_of(t).queue.slice_changed(t);
+}
+
 void cfs_class::put_in(task& t, interrupted was) noexcept {
   if (was.queued) enqueue(t, entry::relative);
   if (was.running) set_all(t);
