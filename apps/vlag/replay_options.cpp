@@ -91,6 +91,11 @@ void declare_options(CLI::App& command, replay_request& request) {
                   "write the results to a file, or with - to standard output instead of the tables")
       ->type_name("FILE")
       ->check(check_not_empty);
+  command
+      .add_option("--perfetto", request.perfetto_path,
+                  "write the recorded and the replayed schedules to a Perfetto trace, side by side")
+      ->type_name("FILE")
+      ->check(check_not_empty);
   command.add_flag("--quiet", request.quiet,
                    "no progress, no table for each policy: comparison, totals, conclusion only");
 }

@@ -178,6 +178,7 @@ class cfs_class final : public group_scheduler {
   void enqueue_entity(entity& e, entry how) noexcept;
   void dequeue_entity(entity& e, kept_vruntime keep, floor_update floor) noexcept;
   void put(cfs_level& level) noexcept;
+  void put_limited(cfs_level& level) noexcept;
   void set(cfs_level& level, entity& e) noexcept;
   [[nodiscard]] std::uint64_t slice_on(const cfs_queue& queue, const entity& e) const noexcept;
   void check_share(cfs_level& level) noexcept;
@@ -189,7 +190,12 @@ class cfs_class final : public group_scheduler {
   static void nominate_last(entity& e) noexcept;
   static void skip_once(entity& e) noexcept;
   static void drop_buddies(const entity& e) noexcept;
-  static void drop_above(const entity& e, buddy_roles lost) noexcept;
+  // Each role is lost on the queues above too, up to the first on which another entity has it.
+  static void drop_above(const entity& e, buddy_roles lost) noexcept {
+    for (const entity* at = e.parent; lost != no_role && at->parent != nullptr; at = at->parent) {
+      lost = cfs_level_of(*at).queue.drop_buddies(*at, lost);
+    }
+  }
   [[nodiscard]] task* pick() noexcept;
   void put_all(task& t) noexcept;
   void set_all(task& t) noexcept;

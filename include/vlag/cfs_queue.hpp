@@ -45,13 +45,13 @@ enum class kept_vruntime : std::uint8_t { absolute, relative };
 // Whether min_vruntime may move up when an entity leaves.
 enum class floor_update : std::uint8_t { advance, hold };
 
-// Which buddy slots of a queue an entity is in.
-struct buddy_roles {
-  bool next = true;
-  bool last = true;
-  bool skip = true;
-
-  [[nodiscard]] constexpr bool any() const noexcept { return next || last || skip; }
+// Buddy slots of a queue, as a set.
+enum buddy_roles : unsigned {
+  no_role = 0,
+  role_next = 1U << 0,
+  role_last = 1U << 1,
+  role_skip = 1U << 2,
+  all_roles = role_next | role_last | role_skip
 };
 
 // What a tick finds out about the running entity.
@@ -67,7 +67,9 @@ class cfs_queue {
   cfs_queue(const cfs_config& config, timeline_storage& storage) noexcept;
 
   // Charges the running entity, queued or not, for the time since it was last charged.
-  void account(std::uint64_t now_ns) noexcept;
+  void account(std::uint64_t now_ns) noexcept {
+    if (running_ != nullptr && before(running_->exec_start_ns, now_ns)) charge(now_ns);
+  }
 
   // A new entity's vruntime, absolute, starting from the one that it has: its parent's, or 0. It
   // pays one share of slice_ns in advance. Requires: e is not queued.
@@ -126,7 +128,10 @@ class cfs_queue {
   void set_last(entity& e) noexcept { last_ = &e; }
   void set_skip(entity& e) noexcept { skip_ = &e; }
   // Takes e out of the slots that are asked for; returns those that it was in.
-  buddy_roles drop_buddies(const entity& e, buddy_roles from = {}) noexcept;
+  buddy_roles drop_buddies(const entity& e, buddy_roles from = all_roles) noexcept {
+    const bool buddy = next_ == &e || last_ == &e || skip_ == &e;
+    return buddy ? drop_roles(e, from) : no_role;
+  }
 
   // What runs; stays after dequeue() until put_back().
   [[nodiscard]] entity* current() const noexcept { return running_; }
@@ -148,6 +153,8 @@ class cfs_queue {
   [[nodiscard]] bool has(feature f) const noexcept { return config_->features.has(f); }
   [[nodiscard]] entity* queued_running() const noexcept;
   [[nodiscard]] entity* second_after(const entity& first) const noexcept;
+  void charge(std::uint64_t now_ns) noexcept;
+  buddy_roles drop_roles(const entity& e, buddy_roles from) noexcept;
   void advance_min_vruntime() noexcept;
   void add_load(std::uint64_t full_weight) noexcept;
   void join(entity& e, entity_kind kind) noexcept;

@@ -52,6 +52,7 @@ enum class decision : std::uint8_t {
   out_of_bandwidth,      // the running task's group, or one above, used up its quota: resched
   group_throttled,       // a group is off the queue until its bandwidth is refilled
   group_unthrottled,     // and now it is back
+  tick_repicks,          // a tick found that another would be picked: resched
   // CFS only
   ran_its_share,     // the running task had its share of the period: resched
   ran_ahead,         // it is ahead of the first waiting one by more than its share: resched
@@ -229,6 +230,10 @@ class fair_class final : public group_scheduler {
     if (c != nullptr && before(c->exec_start_ns, now_ns)) charge_time(level, now_ns);
   }
   void charge_time(fair_level& level, std::uint64_t now_ns) noexcept;
+  // Kept out of charge_time(), which is inlined wherever it is called.
+  [[gnu::noinline]] void give_way(const entity& running, run_queue::verdict why) noexcept;
+  // Kept out of the tick of the profiles that do not ask for it.
+  [[gnu::noinline]] void repick() noexcept;
   void enqueue_entity(entity& e, placement how, std::uint64_t now_ns) noexcept;
   [[nodiscard]] bool dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) noexcept;
   void put(fair_level& level, entity& e, std::uint64_t now_ns) noexcept;
@@ -238,6 +243,7 @@ class fair_class final : public group_scheduler {
                                              std::uint64_t shortest_inside_ns) const noexcept;
 
   // The tree (fair_tree.cpp).
+  [[nodiscard]] static placement placement_of(entry how) noexcept;
   void enqueue(task& t, entry how, std::uint64_t now_ns) noexcept;
   bool dequeue(entity& e, leaving why, std::uint64_t now_ns) noexcept;
   void refresh_ancestors(entity& group_entity, task_counts change, std::uint64_t now_ns) noexcept;
@@ -262,6 +268,10 @@ class fair_class final : public group_scheduler {
   [[nodiscard]] interrupted take_out(task& t, std::uint64_t now_ns) noexcept;
   void put_back(task& t, interrupted was, std::uint64_t now_ns) noexcept;
   void apply_weight(task& t) noexcept;
+  // Of another slice than the base slice, by its origin.
+  [[nodiscard]] bool may_have_slice(const task& t) const noexcept {
+    return config_->features.has(t.latency_slice ? feature::latency_slice : feature::own_slice);
+  }
   void apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept;
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 

@@ -156,16 +156,6 @@ void cfs_class::account(std::uint64_t now_ns) noexcept {
   if (running_ != nullptr) account_queue(cfs_level_of(*running_));
 }
 
-void cfs_class::tick(std::uint64_t now_ns) noexcept {
-  read_clock(now_ns);
-  if (running_ == nullptr) return;
-  for (entity* e = running_; e->parent != nullptr; e = e->parent) {
-    cfs_level& level = cfs_level_of(*e);
-    account_queue(level);
-    if (e->queued && level.queue.nr_queued() > 1) check_share(level);
-  }
-}
-
 const task* cfs_class::peek() const noexcept {
   const entity* e = root_.queue.pick();
   while (e != nullptr && e->is_group) e = static_cast<const cfs_level&>(*e).queue.pick();
@@ -255,17 +245,19 @@ bool cfs_class::set_attributes(task& t, sched_policy policy, int nice, std::uint
   return true;
 }
 
+void cfs_class::carry_slice(task& t, std::uint64_t slice_ns) noexcept {
+  t.custom_slice = slice_ns != 0;
+  t.slice_ns = slice_ns;
+  if (!t.queued) return;
+  cfs_queue& queue = cfs_level_of(t).queue;
+  if (queue.current() != &t) queue.slice_changed(t);
+}
+
 cfs_class::interrupted cfs_class::take_out(task& t, floor_update floor) noexcept {
   const interrupted was{t.queued, &t == running_};
   if (was.queued) dequeue(t, kept_vruntime::relative, floor);
   if (was.running) put_all(t);
   return was;
-}
-
-void cfs_class::carry_slice(task& t, std::uint64_t slice_ns) noexcept {
-  t.custom_slice = slice_ns != 0;
-  t.slice_ns = slice_ns;
-  if (t.queued && &t != running_) cfs_level_of(t).queue.slice_changed(t);
 }
 
 void cfs_class::put_in(task& t, interrupted was) noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlag/cfs_queue.hpp"
 
+#include "core/mutant.hpp"
+
 #include "vlag/weight.hpp"
 
 #include <algorithm>
@@ -31,10 +33,8 @@ entity* cfs_queue::queued_running() const noexcept {
   return running_ != nullptr && running_->queued ? running_ : nullptr;
 }
 
-void cfs_queue::account(std::uint64_t now_ns) noexcept {
-  if (running_ == nullptr) return;
+void cfs_queue::charge(std::uint64_t now_ns) noexcept {
   const std::uint64_t ran_ns = now_ns - running_->exec_start_ns;
-  if (static_cast<std::int64_t>(ran_ns) <= 0) return;
   running_->exec_start_ns = now_ns;
   running_->sum_exec_ns += ran_ns;
   running_->vruntime += to_virtual(ran_ns, running_->weight);
@@ -68,7 +68,8 @@ void cfs_queue::place_woken(entity& e, entity_kind kind, std::uint64_t now_ns) c
   if (has(feature::gentle_fair_sleepers)) credit_ns /= 2;
   const std::uint64_t start = min_vruntime_ - credit_ns;
   // exec_start_ns is 0 for one that never ran, however long ago that was.
-  const bool incomparable = e.exec_start_ns != 0 && now_ns > e.exec_start_ns &&
+  const bool incomparable = !mutant(fault::long_sleep_compared) && e.exec_start_ns != 0 &&
+                            now_ns > e.exec_start_ns &&
                             now_ns - e.exec_start_ns > longest_comparable_sleep_ns;
   e.vruntime = incomparable ? start : later(e.vruntime, start);
 }
@@ -212,13 +213,21 @@ void cfs_queue::reweight(entity& e, std::uint64_t full_weight, std::uint64_t now
   e.weight = {full_weight, inverse_of(full_weight)};
 }
 
-buddy_roles cfs_queue::drop_buddies(const entity& e, buddy_roles from) noexcept {
-  const buddy_roles had{from.next && next_ == &e, from.last && last_ == &e,
-                        from.skip && skip_ == &e};
-  if (had.next) next_ = nullptr;
-  if (had.last) last_ = nullptr;
-  if (had.skip) skip_ = nullptr;
-  return had;
+buddy_roles cfs_queue::drop_roles(const entity& e, buddy_roles from) noexcept {
+  unsigned dropped = no_role;
+  if ((from & role_next) != 0 && next_ == &e) {
+    next_ = nullptr;
+    dropped |= role_next;
+  }
+  if ((from & role_last) != 0 && last_ == &e) {
+    last_ = nullptr;
+    dropped |= role_last;
+  }
+  if ((from & role_skip) != 0 && skip_ == &e) {
+    skip_ = nullptr;
+    dropped |= role_skip;
+  }
+  return static_cast<buddy_roles>(dropped);
 }
 
 }  // namespace vlag

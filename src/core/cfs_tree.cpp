@@ -22,7 +22,7 @@ void cfs_class::charge_limited(cfs_level& level) noexcept {
   if (ran_ns != 0) bandwidth::charge(*this, level, ran_ns, clock_ns_);
 }
 
-void cfs_class::enqueue_entity(entity& e, entry how) noexcept {
+inline void cfs_class::enqueue_entity(entity& e, entry how) noexcept {
   cfs_level& level = cfs_level_of(e);
   if (level.limited) charge_limited(level);
   if (how == entry::woken) {
@@ -33,23 +33,25 @@ void cfs_class::enqueue_entity(entity& e, entry how) noexcept {
   if (level.limited) bandwidth::throttle_on_enqueue(*this, level, clock_ns_);
 }
 
-void cfs_class::dequeue_entity(entity& e, kept_vruntime keep, floor_update floor) noexcept {
+inline void cfs_class::dequeue_entity(entity& e, kept_vruntime keep, floor_update floor) noexcept {
   cfs_level& level = cfs_level_of(e);
   if (level.limited) charge_limited(level);
   drop_above(e, level.queue.dequeue(e, kind_of(e), keep, floor, clock_ns_));
   if (level.limited) bandwidth::give_back(level);
 }
 
-void cfs_class::put(cfs_level& level) noexcept {
-  if (level.limited) {
-    const entity* const c = level.queue.current();
-    if (c != nullptr && c->queued) charge_limited(level);
-    static_cast<void>(bandwidth::throttle_if_used_up(*this, level, clock_ns_));
-  }
+void cfs_class::put_limited(cfs_level& level) noexcept {
+  const entity* const c = level.queue.current();
+  if (c != nullptr && c->queued) charge_limited(level);
+  static_cast<void>(bandwidth::throttle_if_used_up(*this, level, clock_ns_));
+}
+
+inline void cfs_class::put(cfs_level& level) noexcept {
+  if (level.limited) put_limited(level);
   level.queue.put_back(clock_ns_);
 }
 
-void cfs_class::set(cfs_level& level, entity& e) noexcept {
+inline void cfs_class::set(cfs_level& level, entity& e) noexcept {
   drop_above(e, level.queue.set_running(e, clock_ns_));
 }
 
@@ -65,7 +67,7 @@ std::uint64_t cfs_class::slice_on(const cfs_queue& queue, const entity& e) const
   return queue.at_least_granularity(slice_ns, kind_of(e));
 }
 
-void cfs_class::check_share(cfs_level& level) noexcept {
+inline void cfs_class::check_share(cfs_level& level) noexcept {
   const entity& c = *level.queue.current();
   switch (level.queue.check_share(slice_of(c))) {
     case share_state::used_up:
@@ -75,6 +77,16 @@ void cfs_class::check_share(cfs_level& level) noexcept {
       return reschedule(decision::ran_ahead, c);
     case share_state::not_used_up:
       return;
+  }
+}
+
+void cfs_class::tick(std::uint64_t now_ns) noexcept {
+  read_clock(now_ns);
+  if (running_ == nullptr) return;
+  for (entity* e = running_; e->parent != nullptr; e = e->parent) {
+    cfs_level& level = cfs_level_of(*e);
+    account_queue(level);
+    if (e->queued && level.queue.nr_queued() > 1) check_share(level);
   }
 }
 
@@ -136,16 +148,9 @@ void cfs_class::drop_buddies(const entity& e) noexcept {
   drop_above(e, cfs_level_of(e).queue.drop_buddies(e));
 }
 
-// Each role is lost on the queues above too, up to the first on which another entity has it.
-void cfs_class::drop_above(const entity& e, buddy_roles lost) noexcept {
-  for (const entity* at = e.parent; lost.any() && at->parent != nullptr; at = at->parent) {
-    lost = cfs_level_of(*at).queue.drop_buddies(*at, lost);
-  }
-}
-
 // ---- Who runs
 
-task* cfs_class::pick() noexcept {
+inline task* cfs_class::pick() noexcept {
   cfs_level* level = &root_;
   while (root_.queue.nr_queued() != 0) {
     const entity* const c = level->queue.current();

@@ -3,6 +3,7 @@
 // The operations of the EEVDF class. What they do to the tree of queues is in fair_tree.cpp.
 #include "vlag/fair_class.hpp"
 
+#include "core/mutant.hpp"
 #include "core/tree_walk.hpp"
 
 #include <limits>
@@ -35,6 +36,7 @@ bool fair_class::join_asleep(task& t, std::uint64_t) noexcept {
   t.queued = false;
   t.sched_delayed = false;
   t.rel_deadline = false;
+  t.custom_slice = t.custom_slice && may_have_slice(t);
   return true;
 }
 
@@ -135,7 +137,7 @@ void fair_class::check_preemption(task& woken_task, entry how, std::uint64_t now
   const bool runs_idle = is_idle(*running);
   const bool woken_idle = is_idle(*woken);
   if (runs_idle && !woken_idle) {
-    queue.cancel_protection(*running);
+    if (!mutant(fault::idle_keeps_protection)) queue.cancel_protection(*running);
     reschedule(decision::idle_policy_yields, woken_task);
     return;
   }
@@ -156,7 +158,11 @@ void fair_class::yield(std::uint64_t now_ns) noexcept {
   fair_level& level = level_of(*running_);
   drop_buddy(*running_);
   account_queue(level, now_ns);
-  if (level.queue.eligible(*running_)) level.queue.forfeit_request();
+  if (!config_->features.has(feature::yield_to_deadline)) {
+    level.queue.postpone_request();
+  } else if (mutant(fault::yield_while_ineligible) || level.queue.eligible(*running_)) {
+    level.queue.forfeit_request();
+  }
 }
 
 bool fair_class::yield_to(task& t, std::uint64_t now_ns) noexcept {

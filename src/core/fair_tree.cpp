@@ -4,6 +4,7 @@
 // stops having to move entities where a queue keeps others, or has them already. Without groups
 // every climb ends after its first step.
 #include "core/bandwidth_rules.hpp"
+#include "core/mutant.hpp"
 #include "core/tree_walk.hpp"
 #include "vlag/fair_class.hpp"
 #include "vlag/weight.hpp"
@@ -18,10 +19,16 @@ void fair_class::charge_time(fair_level& level, std::uint64_t now_ns) noexcept {
   const run_queue::verdict found = level.queue.account(now_ns);
   if (level.limited) bandwidth::charge(*this, level, c->sum_exec_ns - before_ns, now_ns);
   if (found == run_queue::verdict::may_go_on) return;
-  drop_buddy(*c);
-  reschedule(found == run_queue::verdict::request_used_up ? decision::request_used_up
-                                                          : decision::ineligible_gives_way,
-             *c);
+  give_way(*c, found);
+}
+
+void fair_class::give_way(const entity& running, run_queue::verdict why) noexcept {
+  drop_buddy(running);
+  if (config_->features.has(feature::tick_repick)) return;
+  need_resched_ = true;
+  tell(why == run_queue::verdict::request_used_up ? decision::request_used_up
+                                                  : decision::ineligible_gives_way,
+       running);
 }
 
 void fair_class::account(std::uint64_t now_ns) noexcept {
@@ -35,6 +42,19 @@ void fair_class::tick(std::uint64_t now_ns) noexcept {
   for (; level->parent != nullptr; level = &level_of(*level)) {
     account_queue(level_of(*level), now_ns);
     refresh_weight(*level, now_ns);
+  }
+  if (config_->features.has(feature::tick_repick)) [[unlikely]]
+    repick();
+}
+
+// Whoever runs, on each queue up to the root, is still whom that queue would pick, or must go.
+void fair_class::repick() noexcept {
+  for (entity* e = running_; e->parent != nullptr; e = e->parent) {
+    run_queue& queue = level_of(*e).queue;
+    if (queue.nr_queued() > 1 && queue.pick() != e) {
+      reschedule(decision::tick_repicks, *e);
+      return;
+    }
   }
 }
 
@@ -52,8 +72,9 @@ void fair_class::refresh_weight(entity& e, std::uint64_t now_ns) noexcept {
 std::uint64_t fair_class::slice_of_group(const entity& e,
                                          std::uint64_t shortest_inside_ns) const noexcept {
   const int latency_nice = static_cast<const group_part&>(e).group->latency_nice();
-  return latency_nice == 0 ? shortest_inside_ns
-                           : latency_slice_ns(config_->base_slice_ns, latency_nice);
+  return latency_nice == 0 || !config_->features.has(feature::latency_slice)
+             ? shortest_inside_ns
+             : latency_slice_ns(config_->base_slice_ns, latency_nice);
 }
 
 void fair_class::enqueue_entity(entity& e, placement how, std::uint64_t now_ns) noexcept {
@@ -104,10 +125,15 @@ void fair_class::set(fair_level& level, entity& e, std::uint64_t now_ns) noexcep
 
 // ---- Joining
 
+placement fair_class::placement_of(entry how) noexcept {
+  if (how == entry::forked) return placement::of_new_task;
+  return how == entry::woken ? placement::of_sleeper : placement::of_known_entity;
+}
+
 void fair_class::enqueue(task& t, entry how, std::uint64_t now_ns) noexcept {
   const bool delayed = how != entry::woken && t.sched_delayed;
   task_counts joined{1, delayed ? 0U : 1U, delayed ? 1U : 0U, is_idle(t) ? 1U : 0U};
-  placement place = how == entry::forked ? placement::of_new_task : placement::of_known_entity;
+  placement place = placement_of(how);
   for (entity* e = &t;;) {
     fair_level& level = level_of(*e);
     enqueue_entity(*e, place, now_ns);
@@ -139,7 +165,9 @@ void fair_class::refresh_ancestors(entity& group_entity, std::uint64_t shortest_
   for (entity* e = &group_entity; e->parent != nullptr; e = e->parent) {
     fair_level& level = level_of(*e);
     refresh_weight(*e, now_ns);
-    level.queue.set_slice(*e, slice_of_group(*e, shortest_ns));
+    if (!mutant(fault::slice_stays_below)) {
+      level.queue.set_slice(*e, slice_of_group(*e, shortest_ns));
+    }
     shortest_ns = level.queue.min_slice();
     level.count_tasks(change);
     if (level.throttled) return;
@@ -162,7 +190,8 @@ bool fair_class::dequeue(entity& leaver, leaving why, std::uint64_t now_ns) noex
     if (!dequeue_entity(*e, why, now_ns)) {
       if (!e->is_group) return true;
       // An empty group has no slice of its own: it takes that of the queue it waits on.
-      refresh_ancestors(*e, level.queue.min_slice(), left, now_ns);
+      fair_level& slices = mutant(fault::empty_group_infinite) ? own_level(*e) : level;
+      refresh_ancestors(*e, slices.queue.min_slice(), left, now_ns);
       return false;
     }
     level.count_tasks(left);
@@ -182,10 +211,12 @@ bool fair_class::dequeue(entity& leaver, leaving why, std::uint64_t now_ns) noex
 void fair_class::begin_delay(entity& e) noexcept {
   e.sched_delayed = true;
   tell(decision::dequeue_delayed, e);
+  if (mutant(fault::delayed_counts_runnable)) return;
   if (!e.is_group) count_runnable(e, 0U - 1U);
 }
 
 void fair_class::count_end_of_delay(const entity& e) noexcept {
+  if (mutant(fault::delayed_counts_runnable)) return;
   if (!e.is_group) count_runnable(e, 1);
 }
 

@@ -64,8 +64,8 @@ machine::machine(machine_config config, const policy_config& policy, std::size_t
     cpus_.push_back(std::move(c));
   }
   winners_.resize(2 * std::bit_ceil(cpus_.size()));
-  if (max_groups != 0) {
-    for (const auto& c : cpus_) schedulers_.push_back(&c->fair->groups());
+  if (max_groups != 0 && cpus_.front()->fair->groups() != nullptr) {
+    for (const auto& c : cpus_) schedulers_.push_back(c->fair->groups());
     tree_ = std::make_unique<group_tree>(schedulers_);
   }
   if (config_.track_load) {
@@ -77,10 +77,12 @@ machine::~machine() = default;
 
 std::uint32_t machine::add_task(task_setup setup) {
   const auto number = static_cast<std::uint32_t>(tasks_.size());
+  if (observer_ != nullptr) observer_->on_task(number, setup);
   sim_task& t = tasks_.emplace_back();
   t.id = number;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
   t.slice_at_start_ns = setup.slice_ns;
+  t.latency_nice = static_cast<std::int8_t>(std::clamp(setup.latency_nice, min_nice, max_nice));
   t.steps = std::move(setup.steps);
   t.clock_poll_ns = setup.clock_poll_ns;
   t.until_poll_ns = setup.clock_poll_ns;
@@ -114,7 +116,7 @@ void machine::start() {
     if (t.state == task_state::unborn) continue;
     if (t.start == start_state::blocked) begin_sleep_of_start(t);
     if (t.real_time()) continue;
-    use_own_slice(t);
+    use_slice_at_start(t);
     t.in_class = cpus_[t.cpu]->fair->join_asleep(t, clock(0));
   }
   for (sim_task& t : tasks_) {
@@ -126,9 +128,12 @@ void machine::start() {
   for (auto& c : cpus_) refresh(*c);
 }
 
-void machine::use_own_slice(sim_task& t) {
-  if (t.slice_at_start_ns == 0) return;
-  t.slice_ns = t.slice_at_start_ns;
+void machine::use_slice_at_start(sim_task& t) const {
+  t.latency_slice =
+      t.slice_at_start_ns == 0 && t.latency_nice != 0 && policy_.engine == fair_engine::eevdf;
+  if (t.slice_at_start_ns == 0 && !t.latency_slice) return;
+  t.slice_ns = t.latency_slice ? latency_slice_ns(policy_.eevdf.base_slice_ns, t.latency_nice)
+                               : t.slice_at_start_ns;
   t.custom_slice = true;
 }
 
@@ -329,6 +334,7 @@ void machine::work_done(cpu& c) {
 
 void machine::reset_figures() {
   measured_from_ = now_;
+  if (observer_ != nullptr) observer_->on_measuring(now_);
   for (sim_task& t : tasks_) {
     task_figures fresh;
     fresh.pid = t.figures.pid;

@@ -100,6 +100,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         c.fair->yield(c.clock_ns);
       }
       arm_work(c);
+      c.yields = true;
       schedule(c);
       return false;
     case op_kind::set_nice:
@@ -107,6 +108,15 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         c.clock_ns = std::max(c.clock_ns, clock(now_));
         c.fair->set_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)), c.clock_ns);
         track_change(c, t);
+        if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
+        arm_hrtick(c);
+      }
+      return true;
+    case op_kind::set_latency_nice:
+      if (!t.real_time()) {
+        c.clock_ns = std::max(c.clock_ns, clock(now_));
+        c.fair->set_latency_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)),
+                                 c.clock_ns);
         if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
         arm_hrtick(c);
       }

@@ -25,9 +25,10 @@ enum class op_kind : std::uint8_t {
   fork,             // start `target`
   exit,
   yield,
-  set_nice,     // of itself, to `value` (as a signed number)
-  set_slice,    // of itself, to `value` ns; 0: none of its own
-  watch,        // run on until `target` blocks or exits, then `value` ns more
+  set_nice,          // of itself, to `value` (as a signed number)
+  set_slice,         // of itself, to `value` ns; 0: none of its own
+  set_latency_nice,  // of itself, to `value` (as a signed number)
+  watch,             // run on until `target` blocks or exits, then `value` ns more
   move,         // after an operation that blocks: the wake-up from it is on CPU `target`, and so is
                 // the life from then on; nothing where the task did not block
   milestone,    // note that this point was reached

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/result_json.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "report/task_groups.hpp"
@@ -11,7 +12,8 @@ namespace {
 using json = nlohmann::ordered_json;
 
 std::string engine_text(fair_engine engine) {
-  return engine == fair_engine::eevdf ? "eevdf" : "cfs";
+  constexpr std::array names = {"eevdf", "cfs", "paper"};
+  return names[static_cast<std::size_t>(engine)];
 }
 
 json duration_json(const duration_histogram& h) {
@@ -143,8 +145,7 @@ json policy_json(const result_policy* policy) {
   if (policy == nullptr) return nullptr;
   const policy_config& config = policy->config;
   json features = json::object();
-  const feature_set on =
-      config.engine == fair_engine::eevdf ? config.eevdf.features : config.cfs.features;
+  const feature_set on = config.features();
   for (const feature_info& f : all_features()) {
     if (f.engine == config.engine) features[std::string(f.name)] = on.has(f.id);
   }

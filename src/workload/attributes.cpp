@@ -479,8 +479,8 @@ std::vector<std::string> unused_attributes(const recorded_attributes& attributes
   std::vector<std::string> result;
   if (!attributes.kernel.empty()) {
     result.push_back(fmt::format(
-        "the policy of the recording is not known: kernel {} {}", shown_name(attributes.kernel),
-        kernel_version(attributes.kernel) ? "has no profile here" : "is not a version like 6.12"));
+        "the policy of the recording is not known: kernel {} is not a version like 6.12",
+        shown_name(attributes.kernel)));
   }
   std::vector<std::string_view> names;
   if (!attributes.features.empty()) names.emplace_back("features");
@@ -513,9 +513,7 @@ std::optional<policy_variant> recorded_variant(const recorded_attributes& attrib
     }
     const feature_info* known = find_feature(source->engine, name);
     if (known == nullptr) continue;
-    const feature_set& now =
-        source->engine == fair_engine::eevdf ? defaults.eevdf.features : defaults.cfs.features;
-    if (now.has(known->id) != on) spec += "," + word;
+    if (defaults.features().has(known->id) != on) spec += "," + word;
   }
   const auto constant = [&](const char* name, const std::optional<std::uint64_t>& value) {
     const constant_info* known = find_constant(source->engine, name);

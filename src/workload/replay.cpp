@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "input/input_error.hpp"
 #include "input/text.hpp"
@@ -37,7 +38,7 @@ void restrict_cpus(std::uint64_t mask, task_setup& setup) {
   });
 }
 
-void apply_override(const task_override& change, const policy_config& config, task_setup& setup) {
+void apply_override(const task_override& change, task_setup& setup) {
   switch (change.attribute) {
     case task_attribute::nice:
       setup.nice = static_cast<int>(change.value);
@@ -48,9 +49,7 @@ void apply_override(const task_override& change, const policy_config& config, ta
                                                       shortest_own_slice_ns, longest_own_slice_ns);
       break;
     case task_attribute::latency_nice:
-      setup.slice_ns = change.value == 0 ? 0
-                                         : latency_slice_ns(config.eevdf.base_slice_ns,
-                                                            static_cast<int>(change.value));
+      setup.latency_nice = static_cast<int>(change.value);
       break;
     case task_attribute::policy:
       setup.policy = static_cast<sched_policy>(change.value);
@@ -64,6 +63,21 @@ void apply_override(const task_override& change, const policy_config& config, ta
     case task_attribute::group:  // chosen before the machine is made
       break;
   }
+}
+
+// latency_nice counts where no slice is asked for here: it replaces a recorded slice.
+void apply_overrides(const std::vector<task_override>& changes, task_setup& setup) {
+  const std::uint64_t recorded_slice_ns = std::exchange(setup.slice_ns, 0);
+  bool keeps_slice = true;
+  for (const task_override& change : changes) {
+    if (!matches_task(change.pattern, setup.name, setup.pid)) continue;
+    apply_override(change, setup);
+    if (change.attribute == task_attribute::slice ||
+        change.attribute == task_attribute::latency_nice) {
+      keeps_slice = false;
+    }
+  }
+  if (keeps_slice) setup.slice_ns = recorded_slice_ns;
 }
 
 void make_repeating(task_setup& setup) {
@@ -104,6 +118,9 @@ struct chosen_groups {
 };
 
 chosen_groups choose_groups(const recorded_programs& programs, const policy_variant& variant) {
+  if (variant.config.engine == fair_engine::paper) {  // knows no groups
+    return {{}, std::vector<std::uint32_t>(programs.tasks.size(), 0)};
+  }
   chosen_groups chosen{programs.groups, {}};
   for (const task_setup& setup : programs.tasks) {
     std::uint32_t group = setup.group;
@@ -150,13 +167,15 @@ struct recorded_workload::state {
   recorded_programs programs;
   recorded_attributes attributes;
   replay_options options;
+  recorded_span window;
 };
 
 recorded_workload::recorded_workload(const trace::recording& recording,
                                      const recorded_attributes& attributes,
                                      const replay_options& options)
-    : state_(std::make_unique<state>(
-          state{build_programs(recording, attributes, options), attributes, options})) {}
+    : state_(
+          std::make_unique<state>(state{build_programs(recording, attributes, options), attributes,
+                                        options, find_window(recording, options.window)})) {}
 
 recorded_workload::~recorded_workload() = default;
 recorded_workload::recorded_workload(recorded_workload&&) noexcept = default;
@@ -165,6 +184,8 @@ unsigned recorded_workload::cpus() const noexcept { return state_->programs.mach
 std::uint64_t recorded_workload::tick_ns() const noexcept {
   return state_->programs.machine.tick_ns;
 }
+std::uint64_t recorded_workload::window_from_ns() const noexcept { return state_->window.from_ns; }
+std::uint64_t recorded_workload::window_to_ns() const noexcept { return state_->window.to_ns; }
 const run_figures& recorded_workload::recorded() const noexcept { return state_->programs.figures; }
 const std::vector<std::pair<std::string, std::uint64_t>>& recorded_workload::anomalies()
     const noexcept {
@@ -172,7 +193,8 @@ const std::vector<std::pair<std::string, std::uint64_t>>& recorded_workload::ano
 }
 
 run_figures recorded_workload::simulate(const policy_variant& variant,
-                                        const std::function<void(unsigned)>& progress) const {
+                                        const std::function<void(unsigned)>& progress,
+                                        machine_observer* observer) const {
   const recorded_programs& programs = state_->programs;
   const recorded_machine& recorded = programs.machine;
   machine_config config;
@@ -189,15 +211,12 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   config.seed = state_->options.seed;
   const chosen_groups chosen = choose_groups(programs, variant);
   machine simulated(config, variant.config, programs.tasks.size(), chosen.groups.all().size());
+  simulated.set_observer(observer);
   make_groups(simulated, chosen.groups, variant);
   for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
     task_setup setup = programs.tasks[i];
     setup.group = chosen.of_task[i];
-    for (const task_override& change : variant.overrides) {
-      if (matches_task(change.pattern, setup.name, setup.pid)) {
-        apply_override(change, variant.config, setup);
-      }
-    }
+    apply_overrides(variant.overrides, setup);
     if (state_->options.repeat) make_repeating(setup);
     simulated.add_task(std::move(setup));
   }
@@ -205,6 +224,11 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   const std::uint64_t span = programs.span_ns;
   const std::uint64_t limit = span * max_spans;
   std::optional<run_figures> frozen;
+  const auto freeze = [&] {
+    frozen = simulated.figures();
+    if (observer != nullptr) observer->on_end(simulated.now_ns());
+    simulated.set_observer(nullptr);
+  };
   unsigned told = 0;
   while (simulated.run_until(programs.measure_from_ns) == machine::stop_reason::program_ended) {
     stop_if_livelocked(simulated, programs);
@@ -216,16 +240,17 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
     stop_if_livelocked(simulated, programs);
     if (reason == machine::stop_reason::program_ended) {
       if (!frozen && !state_->options.repeat && matters(programs, simulated.program_ended_by())) {
-        frozen = simulated.figures();
+        freeze();
       }
       continue;
     }
     if (++told <= steps_per_span && progress) progress(told * 1000 / steps_per_span);
-    if (told == steps_per_span && !frozen) frozen = simulated.figures();
+    if (told == steps_per_span && !frozen) freeze();
     const bool all_done = simulated.milestones() == programs.milestones;
     if (told >= steps_per_span && (all_done || state_->options.repeat)) break;
   }
-  run_figures result = frozen ? std::move(*frozen) : simulated.figures();
+  if (!frozen) freeze();
+  run_figures result = std::move(*frozen);
   result.label = variant.label;
   const std::uint64_t window = span - programs.measure_from_ns;
   if ((result.to_ns - result.from_ns) * 2 < window) {

@@ -55,7 +55,7 @@ struct policy_variant {
 void apply_settings(policy_variant& variant, const std::vector<std::string>& settings,
                     unsigned cpus);
 
-// "frame.slice": overrides that the variant's engine has no use for (slices under CFS).
+// "frame.slice": overrides that the variant has no use for (slices under CFS or linux-6.6).
 [[nodiscard]] std::vector<std::string> settings_without_effect(const policy_variant& variant);
 
 // How an override's pattern selects a task: digits are a pid (or a name in full), anything else is
