@@ -292,7 +292,9 @@ TEST(conservation, of_time_and_switches) {
     RC_ASSERT(busy_ns == cpu_ns);
     RC_ASSERT(idle_ns == audit.idle_ns());
     for (const auto& [name, count] : found.anomalies) RC_ASSERT(name != "sums wrapped");
-    for (const load_figures& l : found.cpu_loads) RC_ASSERT(l.util <= 1100U);
+    // A new task counts for half a CPU on a queue that has none yet, and there is one a group.
+    const std::uint64_t assumed = 512 * (1 + found.groups.size());
+    for (const load_figures& l : found.cpu_loads) RC_ASSERT(l.util <= 1100 + assumed);
     for (const load_figures& l : found.task_loads) RC_ASSERT(l.util <= 1100U);
     if (found.groups.empty()) return;
     RC_ASSERT(found.groups[0].cpu_ns + found.groups[2].cpu_ns <= cpu_ns);

@@ -25,8 +25,10 @@ struct two_runs {
   run_figures recorded = run("recorded", {task(1, "frame", 100, {1, 2}), task(7, "hog", 800, {})});
   run_figures simulated =
       run("linux-6.12", {task(1, "frame", 100, {3, 4}), task(7, "hog", 800, {})});
-  result_policy policy{
-      configure(*find_profile("linux-6.12"), 1, 4 * ms), true, {{"frame", "slice", 100'000}}};
+  result_policy policy{configure(*find_profile("linux-6.12"), 1, 4 * ms),
+                       true,
+                       {{"frame", "slice", 100'000, ""}, {"x", "group", 0, "/a"}},
+                       {{"/a", "cpu.weight", "300"}}};
   result_document document;
 
   two_runs() {
@@ -52,6 +54,28 @@ TEST(result_json, keys_stand_in_fixed_order) {
       keys(whole["results"][1]),
       (std::vector<std::string>{"label", "policy", "from_ns", "to_ns", "work_done_ns", "tasks",
                                 "names", "groups", "cpus", "histograms", "counters", "anomalies"}));
+}
+
+TEST(result_json, task_groups_and_what_was_written_to_them) {
+  two_runs sample;
+  sample.simulated.groups.resize(1);
+  sample.simulated.groups[0].path = "/a";
+  sample.simulated.groups[0].cpu_ns = 250 * ms;
+  sample.simulated.groups[0].nr_throttled = 3;
+  sample.simulated.groups[0].throttled_ns = 7;
+  sample.simulated.tasks[0].group = 1;
+  const json whole = json::parse(result_json(sample.document));
+  const json& run = whole["results"][1];
+  ASSERT_EQ(run["groups"].size(), 1U);
+  EXPECT_EQ(run["groups"][0]["path"], "/a");
+  EXPECT_EQ(run["groups"][0]["share_ppm"], 250'000);
+  EXPECT_EQ(run["groups"][0]["nr_throttled"], 3);
+  EXPECT_EQ(run["groups"][0]["throttled_ns"], 7);
+  EXPECT_EQ(run["tasks"][0]["group"], "/a");
+  EXPECT_EQ(whole["results"][0]["tasks"][0]["group"], "/");
+  EXPECT_EQ(whole["results"][0]["groups"].size(), 0U);
+  EXPECT_EQ(run["policy"]["overrides"][1]["value"], "/a");
+  EXPECT_EQ(run["policy"]["group_files"][0]["text"], "300");
 }
 
 TEST(result_json, policy_lists_everything_in_force) {

@@ -211,5 +211,21 @@ TEST(tables, thirty_thousand_names) {
   EXPECT_NE(table.find("29999x"), std::string::npos) << table;
 }
 
+TEST(group_table, is_empty_without_groups_and_has_a_line_a_run_with) {
+  run_figures a = sample::run("recorded", {});
+  run_figures b = sample::run("linux-6.12", {});
+  EXPECT_EQ(group_table(columns{&a, &b}), "");
+  b.groups.resize(1);
+  b.groups[0].path = "/a";
+  b.groups[0].cpu_ns = 250 * sample::ms;
+  b.groups[0].switches_in = 17;
+  b.groups[0].nr_periods = 1;
+  b.groups[0].throttled_ns = 3 * sample::ms;
+  const std::string table = group_table(columns{&a, &b});
+  for (const char* part : {"/a", "recorded", "linux-6.12", "25.0", "17", "3.000"}) {
+    EXPECT_NE(table.find(part), std::string::npos) << part << " in\n" << table;
+  }
+}
+
 }  // namespace
 }  // namespace vlag
