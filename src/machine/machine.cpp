@@ -271,11 +271,9 @@ void machine::tick(cpu& c) {
     arm_work(c);
   }
   if (!t.real_time()) {
-    const bool checks = c.fair->nr_queued() > 1;
-    c.counters.tick_check_preempts += checks ? 1U : 0U;
-    const bool asked_before = c.fair->need_resched();
+    if (c.watch != nullptr) c.watch->before_tick();
     c.fair->tick(c.clock_ns);
-    if (!asked_before && c.fair->need_resched()) ++c.counters.tick_preempts;
+    if (c.watch != nullptr) c.watch->after_tick();
     if (c.fair->need_resched()) request_switch(c, config_.tick_switch_delay_ns);
     return;
   }

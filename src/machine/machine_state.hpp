@@ -56,6 +56,8 @@ class machine::cpu_watch final : public choice_watcher {
 
   void on_decision(decision what, const entity& who);
   void before_choice(queue_view queue) override;
+  void before_tick();
+  void after_tick();
   // Around a choice.
   void begin(const sim_task* previous);
   void finish(const sim_task* chosen);
@@ -64,6 +66,7 @@ class machine::cpu_watch final : public choice_watcher {
   const machine* owner_;
   cpu* cpu_;
   pick_observer* observer_;  // nullptr: counts only
+  bool asked_before_tick_ = false;
   pick_record record_;
 };
 

@@ -103,6 +103,15 @@ void machine::cpu_watch::on_decision(decision what, const entity& who) {
   owner_->name(told.who);
 }
 
+void machine::cpu_watch::before_tick() {
+  if (cpu_->fair->nr_queued() > 1) ++cpu_->counters.tick_check_preempts;
+  asked_before_tick_ = cpu_->fair->need_resched();
+}
+
+void machine::cpu_watch::after_tick() {
+  if (!asked_before_tick_ && cpu_->fair->need_resched()) ++cpu_->counters.tick_preempts;
+}
+
 void machine::cpu_watch::before_choice(queue_view queue) {
   owner_->name(queue);
   record_.steps.push_back(std::move(queue));
