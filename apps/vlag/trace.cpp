@@ -44,23 +44,23 @@ void visit_with_bar(const trace_request& request, trace::recording_info& about,
 
 std::string or_unknown(const std::string& text) { return text.empty() ? "not said" : text; }
 
-text_table facts_of(const trace::recording_info& about, const trace::trace_summary& seen) {
-  text_table table({{"", align::left}, {"", align::left}});
-  table.add_row({"file", about.path});
-  table.add_row({"format", about.format});
-  table.add_row({"kernel", or_unknown(about.kernel_release)});
-  table.add_row({"host", or_unknown(about.host)});
-  table.add_row({"clock", or_unknown(about.clock)});
-  table.add_row({"resolution", about.resolution_ns == 1 ? "1 ns" : "1 us"});
-  table.add_row(
-      {"span", fmt::format("{} s, from {} to {}", as_seconds(seen.last_ns() - seen.first_ns()),
-                           as_seconds(seen.first_ns()), as_seconds(seen.last_ns()))});
-  table.add_row({"CPUs", fmt::format("{}", about.cpus)});
+void print_facts(const trace::recording_info& about, const trace::trace_summary& seen) {
+  const auto line = [](std::string_view what, std::string_view value) {
+    fmt::print("{:<12} {}\n", what, printable(value));
+  };
   const bool more = seen.tasks() == trace::trace_summary::most_tasks;
-  table.add_row({"tasks", fmt::format("{}{}", seen.tasks(), more ? " or more" : "")});
-  table.add_row({"events", fmt::format("{}", seen.events())});
-  table.add_row({"lost events", fmt::format("{}", about.lost_events)});
-  return table;
+  line("file", about.path);
+  line("format", about.format);
+  line("kernel", or_unknown(about.kernel_release));
+  line("host", or_unknown(about.host));
+  line("clock", or_unknown(about.clock));
+  line("resolution", about.resolution_ns == 1 ? "1 ns" : "1 us");
+  line("span", fmt::format("{} s, from {} to {}", as_seconds(seen.last_ns() - seen.first_ns()),
+                           as_seconds(seen.first_ns()), as_seconds(seen.last_ns())));
+  line("CPUs", fmt::format("{}", about.cpus));
+  line("tasks", fmt::format("{}{}", seen.tasks(), more ? " or more" : ""));
+  line("events", fmt::format("{}", seen.events()));
+  line("lost events", fmt::format("{}", about.lost_events));
 }
 
 text_table events_of(const trace::recording_info& about, const trace::trace_summary& seen) {
@@ -81,11 +81,6 @@ text_table events_of(const trace::recording_info& about, const trace::trace_summ
   return table;
 }
 
-// The first row of a table without titles is an empty line.
-std::string_view without_title(const std::string& text) {
-  return std::string_view(text).substr(text.find('\n') + 1);
-}
-
 std::vector<std::string> anomaly_lines(const trace::recording_info& about) {
   std::vector<std::string> lines;
   for (const trace::anomaly& a : about.anomalies) {
@@ -100,8 +95,7 @@ int info(const trace_request& request) {
   trace::recording_info about;
   trace::trace_summary seen;
   visit_with_bar(request, about, seen);
-  const std::string facts = facts_of(about, seen).text();
-  fmt::print("{}", without_title(facts));
+  print_facts(about, seen);
   fmt::print("\n{}", events_of(about, seen).text());
   const std::vector<std::string> anomalies = anomaly_lines(about);
   if (!anomalies.empty()) fmt::print("\nAnomalies\n  {}\n", fmt::join(anomalies, "\n  "));

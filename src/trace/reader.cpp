@@ -7,7 +7,9 @@
 #include "input/seekable_bytes.hpp"
 #include "trace/event_text.hpp"
 #include "trace/perf_data.hpp"
+#include "trace/perfetto.hpp"
 #include "trace/sniff.hpp"
+#include "trace/trace_dat.hpp"
 
 #include <fmt/format.h>
 
@@ -59,8 +61,11 @@ void read_as(trace_format format, std::unique_ptr<headed_source> source, intake&
       }
       break;
     case trace_format::trace_dat:
+      read_trace_dat(*make_seekable(std::move(source), name), to, tell);
+      break;
     case trace_format::perfetto:
-      throw input_error(fmt::format("{}: {} is not read yet", name, name_of(format)));
+      read_perfetto(*source, to, tell);
+      break;
   }
 }
 
