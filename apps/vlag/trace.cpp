@@ -14,6 +14,8 @@
 #include "input/printable.hpp"
 #include "progress_bar.hpp"
 #include "report/output_file.hpp"
+#include "report/perfetto_writer.hpp"
+#include "report/schedule.hpp"
 #include "report/text_table.hpp"
 #include "trace/ftrace_writer.hpp"
 #include "trace/reader.hpp"
@@ -102,9 +104,26 @@ int info(const trace_request& request) {
   return 0;
 }
 
+// Says what it read.
+trace::recording_info convert_to_perfetto(const trace_request& request,
+                                          const std::function<void(std::string_view)>& out) {
+  progress_bar bar(request.progress(), "reading");
+  const trace::recording all = trace::read_recording(
+      request.input, [&](std::uint64_t done, std::uint64_t bytes, std::uint64_t events) {
+        bar.update(done, bytes, static_cast<double>(events), "events");
+      });
+  perfetto_writer writer(out);
+  tell_recording(all, all.events.front().time_ns, all.events.back().time_ns, writer);
+  return all;
+}
+
 // The writer of the format that was asked for; it hands its bytes to `out`.
 void convert_to(const trace_request& request, trace::recording_info& about,
                 const std::function<void(std::string_view)>& out) {
+  if (request.format == "perfetto") {
+    about = convert_to_perfetto(request, out);
+    return;
+  }
   trace::ftrace_writer writer(about, out);
   visit_with_bar(request, about, writer);
   writer.finish();
@@ -144,9 +163,9 @@ void add_convert(CLI::App& trace, int& exit_code) {
       ->required();
   command->add_option("OUT", request->output, "the file to write; - is standard output")
       ->required();
-  command->add_option("--to", request->format, "the format to write: ftrace-text")
+  command->add_option("--to", request->format, "the format to write: ftrace-text or perfetto")
       ->capture_default_str()
-      ->check(CLI::IsMember({"ftrace-text"}));
+      ->check(CLI::IsMember({"ftrace-text", "perfetto"}));
   command->add_flag("--quiet", request->quiet, "no progress bar");
   command->footer("Example: vlag trace convert perf.data trace.txt --to ftrace-text");
   command->callback([request, &exit_code] { exit_code = convert(*request); });
