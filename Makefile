@@ -6,7 +6,7 @@ RECORDING := tests/data/traces/6.1-dspin-1cpu
 VLAG := build/vlag
 SOURCES = git ls-files '*.cpp' '*.hpp'
 
-.PHONY: build command configure run test bench fidelity format format-check lint clean
+.PHONY: build command configure run test bench fidelity fuzz fuzz-long format format-check lint clean
 
 # All of it: command, tests, benchmarks.
 build: configure
@@ -37,6 +37,26 @@ fidelity: build
 	@mkdir -p out
 	build/release/tests/fidelity/fidelity > out/fidelity.md
 	@mv out/fidelity.md docs/fidelity.md
+
+# Each reader of ours, for FUZZ_SECONDS. What is found is left in build/fuzz/findings.
+FUZZ_SECONDS ?= 30
+FUZZ_TARGETS := text perf_data tracing_data perfetto
+
+fuzz:
+	@scripts/setup build clang
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS) $(FUZZ_TARGETS:%=--target fuzz_%)
+	@for target in $(FUZZ_TARGETS); do \
+	  mkdir -p build/fuzz/findings/$$target build/fuzz/corpus/$$target; \
+	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
+	  build/fuzz/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 \
+	    -timeout=10 -max_len=65536 -print_final_stats=1 -verbosity=0 \
+	    -artifact_prefix=build/fuzz/findings/$$target/ \
+	    build/fuzz/corpus/$$target fuzz/corpus/$$target || exit 1; \
+	done
+
+fuzz-long:
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
 
 format:
 	@scripts/setup lint
