@@ -87,7 +87,8 @@ TEST_F(command, says_its_version) {
 }
 
 TEST_F(command, help_of_each_subcommand_shows_an_example_that_works) {
-  for (const std::string name : {"replay", "verify", "profiles", "features"}) {
+  for (const std::string name :
+       {"replay", "verify", "trace info", "trace convert", "profiles", "features"}) {
     const outcome help = vlag(name + " --help");
     EXPECT_EQ(help.code, 0);
     const auto at = help.out.find("Example:\n");
