@@ -19,7 +19,9 @@
 #include "report/compare.hpp"
 #include "report/latency_table.hpp"
 #include "report/output_file.hpp"
+#include "report/perfetto_writer.hpp"
 #include "report/result_json.hpp"
+#include "report/schedule.hpp"
 #include "report/self_check.hpp"
 #include "report/task_groups.hpp"
 #include "trace/reader.hpp"
@@ -44,6 +46,7 @@ struct replay_run {
   bool reference_is_first = false;            // variants[0] is the same
   std::optional<self_check_result> check{};
   std::vector<std::string> notes{};
+  schedule_sink* pictures = nullptr;  // is told every run; nullptr: nobody asked
 
   [[nodiscard]] progress_bar::show progress() const {
     return request.quiet ? progress_bar::show::never : progress_bar::show::when_terminal;
@@ -135,7 +138,7 @@ void note_settings(replay_run& run) {
   }
   for (const policy_variant& v : run.variants) {
     for (const std::string& text : settings_without_effect(v)) {
-      run.notes.push_back(fmt::format("{} has no effect under {}: CFS knows no slices of tasks",
+      run.notes.push_back(fmt::format("{} has no effect under {}, which has no such attribute",
                                       text, v.config.source->name));
     }
   }
@@ -172,19 +175,36 @@ void check_patterns(const replay_run& run) {
   for (const std::string& pattern : run.request.tasks) require_match(tasks, "--tasks", pattern);
 }
 
-run_figures simulate(const replay_run& run, const policy_variant& variant) {
+run_figures simulate(const replay_run& run, const policy_variant& variant,
+                     schedule_sink* pictures = nullptr) {
   progress_bar bar(run.progress(), printable(variant.label));
   const run_figures& recorded = run.workload->recorded();
   const double span_s = static_cast<double>(recorded.to_ns - recorded.from_ns) / 1e9;
-  run_figures figures = run.workload->simulate(variant, [&](unsigned per_mille) {
-    bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
-  });
+  std::optional<simulated_schedule> schedule;
+  if (pictures != nullptr) {
+    schedule.emplace(simulated_schedule::frame{variant.label, run.workload->cpus(),
+                                               recorded.to_ns - recorded.from_ns,
+                                               run.workload->window_from_ns()},
+                     *pictures);
+  }
+  run_figures figures = run.workload->simulate(
+      variant,
+      [&](unsigned per_mille) {
+        bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
+      },
+      schedule ? &*schedule : nullptr);
   figures.label = variant.label;
   return figures;
 }
 
 void simulate_all(replay_run& run) {
-  for (const policy_variant& v : run.variants) run.simulated.push_back(simulate(run, v));
+  if (run.pictures != nullptr) {
+    tell_recording(run.recording, run.workload->window_from_ns(), run.workload->window_to_ns(),
+                   *run.pictures);
+  }
+  for (const policy_variant& v : run.variants) {
+    run.simulated.push_back(simulate(run, v, run.pictures));
+  }
   if (!run.reference) return;
   const run_figures& recorded = run.workload->recorded();
   run.check = run.reference_is_first ? self_check(recorded, run.simulated.front())
@@ -233,8 +253,9 @@ void print_tables(const replay_run& run) {
   const row_choice choice = rows_of(run);
   row_choice compared = choice;
   compared.max_rows = max_compared_groups;
-  fmt::print("{}\n{}\n{}\n", comparison_table(columns, compared), totals_table(columns),
-             what_changed_most(columns, compared));
+  fmt::print("{}\n", comparison_table(columns, compared));
+  if (const std::string groups = group_table(columns); !groups.empty()) fmt::print("{}\n", groups);
+  fmt::print("{}\n{}\n", totals_table(columns), what_changed_most(columns, compared));
   if (!run.request.quiet) {
     const std::vector<std::int32_t> pids = chosen_tasks(columns, choice);
     for (const run_figures* column : columns) {
@@ -250,9 +271,12 @@ void print_tables(const replay_run& run) {
 }
 
 result_policy policy_result(const policy_variant& variant) {
-  result_policy result{variant.config, variant.hrtick, {}};
+  result_policy result{variant.config, variant.hrtick, {}, {}};
   for (const task_override& o : variant.overrides) {
-    result.overrides.push_back({o.pattern, std::string(to_string(o.attribute)), o.value});
+    result.overrides.push_back({o.pattern, std::string(to_string(o.attribute)), o.value, o.group});
+  }
+  for (const group_override& o : variant.group_files) {
+    result.group_files.push_back({o.path, o.file.name, o.file.text});
   }
   return result;
 }
@@ -282,16 +306,33 @@ std::string results_text(const replay_run& run) {
   return result_json(document);
 }
 
+void require_output(const replay_request& request, const std::string& path) {
+  require_writable(path);
+  require_other_file(path, request.trace);
+  require_other_file(path, request.attributes_file);
+}
+
+// Simulates, and writes the Perfetto trace as it goes.
+void simulate_and_write(replay_run& run) {
+  if (run.request.perfetto_path.empty()) {
+    simulate_all(run);
+    return;
+  }
+  whole_file file(run.request.perfetto_path);
+  perfetto_writer writer([&](std::string_view piece) { file.write(piece); });
+  run.pictures = &writer;
+  simulate_all(run);
+  run.pictures = nullptr;
+  file.finish();
+}
+
 int replay(replay_request& request) {
   if (request.trace == "-" && request.attributes_file == "-") {
     throw input_error("TRACE and --attrs cannot both be standard input; expected a file for one");
   }
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
-  if (to_file) {
-    require_writable(request.json_path);
-    require_other_file(request.json_path, request.trace);
-    require_other_file(request.json_path, request.attributes_file);
-  }
+  if (to_file) require_output(request, request.json_path);
+  if (!request.perfetto_path.empty()) require_output(request, request.perfetto_path);
   request.replay.wakes = wakes_named(request.wakes);
   check_spelling(request);
 
@@ -301,7 +342,7 @@ int replay(replay_request& request) {
   choose_variants(run);
   note_settings(run);
   check_patterns(run);
-  simulate_all(run);
+  simulate_and_write(run);
 
   if (request.json_path == "-") {
     fmt::print("{}", results_text(run));

@@ -5,11 +5,23 @@
 
 #include "vlag/cfs_class.hpp"
 #include "vlag/fair_class.hpp"
+#include "vlag/group.hpp"
+#include "vlag/paper_class.hpp"
 #include "vlag/profile.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace vlag {
+
+// The queue on which a task is, and where the task stands on it. Virtual ns.
+struct fair_reading {
+  std::int64_t virtual_time = 0;  // EEVDF: V; CFS: min_vruntime
+  std::int64_t vruntime = 0;
+  std::optional<std::int64_t> lag;          // V - vruntime; CFS has none
+  std::optional<std::int64_t> to_deadline;  // deadline - vruntime; CFS has none
+};
 
 // The calls of fair_class and cfs_class that a CPU needs; see fair_class.hpp for their contract.
 class fair_policy {
@@ -28,11 +40,20 @@ class fair_policy {
   virtual void yield(std::uint64_t now_ns) = 0;
   virtual void set_nice(task& t, int nice, std::uint64_t now_ns) = 0;
   virtual bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) = 0;
+  // A slice of its own wins; without effect under CFS. Requires: min_nice .. max_nice.
+  virtual void set_latency_nice(task& t, int latency_nice, std::uint64_t now_ns) = 0;
+  // The task goes to another group of the tree that the class has joined; nullptr: its root.
+  virtual void move(task& t, task_group* group, std::uint64_t now_ns) = 0;
+  // What a group_tree joins; nullptr: the policy knows no groups (and move() does nothing).
+  [[nodiscard]] virtual group_scheduler* groups() = 0;
   [[nodiscard]] virtual bool need_resched() const = 0;
   virtual void set_need_resched() = 0;
   [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;
   [[nodiscard]] virtual std::uint32_t nr_runnable() const = 0;
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
+  // Requires: t is on a queue of the class.
+  [[nodiscard]] virtual fair_reading reading(const task& t) const = 0;
+  virtual void set_decision_hook(decision_hook hook, void* context) = 0;
 };
 
 // config must outlive the policy and stay where it is.

@@ -47,16 +47,30 @@ struct machine::sim_task : task {
   }
 };
 
+struct machine::sim_group {
+  sim_group() = default;
+  task_group group;
+  std::unique_ptr<std::byte[]> memory;  // of its parts
+  sim_group* parent = nullptr;          // nullptr: the root
+  group_figures figures;
+  // The counters of the group's bandwidth when measuring began.
+  std::uint64_t periods_before = 0;
+  std::uint64_t throttled_before = 0;
+  std::uint64_t throttled_ns_before = 0;
+};
+
 struct machine::cpu {
   static_assert(sizeof(sim_task) <= 512);  // a run of 100,000 tasks must fit
 
   unsigned number = 0;
+  const machine* owner = nullptr;  // while its decisions are told
   std::unique_ptr<fair_policy> fair;
   rt_queue rt;
   sim_task* current = nullptr;  // nullptr: idle
   // The task that the fair class takes for running while a higher class has the CPU: none.
   bool fair_displaced = false;
   bool rt_yields = false;
+  bool yields = false;  // the switch that comes next is a yield
   bool skip_clock_update = false;
   std::uint64_t clock_ns = 0;   // last clock reading
   std::uint64_t synced_ns = 0;  // the current task's work is accounted up to here
