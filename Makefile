@@ -6,8 +6,8 @@ RECORDING := tests/data/traces/6.1-dspin-1cpu
 VLAG := build/vlag
 SOURCES = git ls-files '*.cpp' '*.hpp'
 
-.PHONY: build command configure run test bench fidelity aarch64 mutants fuzz-long format format-check \
-        lint clean
+.PHONY: build command configure run test bench fidelity aarch64 mutants fuzz fuzz-readers-long \
+        fuzz-long format format-check lint clean
 
 # All of it: command, tests, benchmarks.
 build: configure
@@ -39,6 +39,27 @@ fidelity: build
 	build/release/tests/fidelity/fidelity > out/fidelity.md
 	@mv out/fidelity.md docs/fidelity.md
 
+# Each reader of ours, for FUZZ_SECONDS. What is found is left in build/fuzz/findings.
+FUZZ_SECONDS ?= 30
+FUZZ_TARGETS := text perf_data tracing_data perfetto
+
+fuzz:
+	@scripts/setup build clang
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS) $(FUZZ_TARGETS:%=--target fuzz_%)
+	@for target in $(FUZZ_TARGETS); do \
+	  mkdir -p build/fuzz/findings/$$target build/fuzz/corpus/$$target; \
+	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
+	  build/fuzz/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 \
+	    -timeout=10 -max_len=65536 -print_final_stats=1 -verbosity=0 \
+	    -artifact_prefix=build/fuzz/findings/$$target/ \
+	    build/fuzz/corpus/$$target fuzz/corpus/$$target || exit 1; \
+	done
+
+# Ten minutes each.
+fuzz-readers-long:
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
+
 # The core library and its tests for 64-bit ARM, under qemu-user.
 aarch64:
 	@scripts/setup aarch64
@@ -51,8 +72,9 @@ mutants:
 	@scripts/mutants > docs/mutants.md.new && mv docs/mutants.md.new docs/mutants.md && \
 	  cat docs/mutants.md
 
-# Ten million random operations on trees of groups, against the exact model.
-fuzz-long: configure
+# Ten minutes a reader, and ten million random operations on trees of groups, against the exact
+# model.
+fuzz-long: configure fuzz-readers-long
 	@cmake --build --preset release -j $(JOBS) --target eevdf_tree_test
 	@scripts/fuzz-long build/release/tests/property/eevdf_tree_test
 

@@ -152,7 +152,7 @@ void add_info(CLI::App& trace, int& exit_code) {
   command->add_option("FILE", request->input, "the recording, of any format; - is standard input")
       ->required();
   command->add_flag("--quiet", request->quiet, "no progress bar");
-  command->footer("Example: vlag trace info perf.data");
+  command->footer("Example:\n  vlag trace info tests/data/traces/6.1-dspin-1cpu.trace.xz");
   command->callback([request, &exit_code] { exit_code = info(*request); });
 }
 
@@ -167,7 +167,9 @@ void add_convert(CLI::App& trace, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::IsMember({"ftrace-text", "perfetto"}));
   command->add_flag("--quiet", request->quiet, "no progress bar");
-  command->footer("Example: vlag trace convert perf.data trace.txt --to ftrace-text");
+  command->footer(
+      "Example:\n  vlag trace convert tests/data/traces/6.1-dspin-1cpu.trace.xz - --to "
+      "ftrace-text");
   command->callback([request, &exit_code] { exit_code = convert(*request); });
 }
 

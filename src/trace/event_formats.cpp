@@ -122,25 +122,36 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// "unsigned short common_type", "char comm[16]", "__data_loc char[] comm": words, stars, and
-// brackets with a word or nothing in between, none inside others.
-bool is_declaration(std::string_view text) {
-  bool inside = false;
-  unsigned pairs = 0;
+// Two words or more, of a type and a name, with a star here and there.
+bool are_words(std::string_view text) {
   unsigned words = 0;
   char before = ' ';
   for (const char c : text) {
-    if (c == '[' || c == ']') {
-      if (inside == (c == '[')) return false;
-      inside = !inside;
-      pairs += inside ? 1U : 0U;
-    } else if (!is_plain(c) && c != ' ' && c != '*') {
-      return false;
-    }
+    if (!is_plain(c) && c != ' ' && c != '*') return false;
     words += is_plain(c) && !is_plain(before) ? 1U : 0U;
     before = c;
   }
-  return !inside && pairs <= 2 && words >= 2 && is_plain(text.front());
+  return words >= 2 && is_plain(text.front()) && is_plain(text.back());
+}
+
+// "unsigned short common_type", "char comm[16]", "__data_loc char[] comm". libtraceevent takes
+// more, and loses memory over it.
+bool is_declaration(std::string_view text) {
+  if (text.starts_with("__data_loc ") || text.starts_with("__rel_loc ")) {
+    const std::size_t at = text.find("[] ");
+    if (at == std::string_view::npos) return false;
+    const std::string_view name = text.substr(at + 3);
+    return !name.empty() && std::all_of(name.begin(), name.end(), is_plain) &&
+           are_words(text.substr(0, at));
+  }
+  if (text.ends_with(']')) {
+    const std::size_t open = text.find('[');
+    if (open == std::string_view::npos) return false;
+    const std::string_view size = text.substr(open + 1, text.size() - open - 2);
+    if (!std::all_of(size.begin(), size.end(), is_plain)) return false;
+    text = text.substr(0, open);
+  }
+  return !text.empty() && are_words(text);
 }
 
 // "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;"

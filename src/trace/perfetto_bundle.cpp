@@ -362,7 +362,6 @@ void bundle_reader::pass_on(event& entry) {
     fill(entry.other_pid, entry.other_comm);
     now = {entry.other_pid, entry.other_prio, entry.other_comm, true};
   }
-  ++seen_;
   to_.take(entry);
 }
 

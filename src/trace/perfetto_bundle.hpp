@@ -30,8 +30,6 @@ class bundle_reader {
   // A thread's name, told apart from events.
   void name_task(std::int32_t pid, std::string_view name);
 
-  [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
-
  private:
   static constexpr std::size_t highest_cpu_count = 8192;
 
@@ -72,7 +70,6 @@ class bundle_reader {
   std::unordered_map<std::int32_t, std::uint32_t> names_;  // by pid; never iterated
   state_bits states_;
   std::uint64_t where_ = 0;
-  std::uint64_t seen_ = 0;
   std::uint16_t cpu_ = 0;
 };
 

@@ -21,12 +21,16 @@
 #include <string>
 #include <vector>
 
+// A sanitizer's shadow memory is address space beyond any limit.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define VLAG_SHADOW_MEMORY 1
+#define VLAG_SHADOW_MEMORY true
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define VLAG_SHADOW_MEMORY 1
+#define VLAG_SHADOW_MEMORY true
 #endif
+#endif
+#ifndef VLAG_SHADOW_MEMORY
+#define VLAG_SHADOW_MEMORY false
 #endif
 
 namespace vlag::trace {
@@ -44,7 +48,7 @@ void limit(int resource, std::uint64_t most) noexcept {
 }
 
 // Address space in use already: the limit is for what comes on top.
-[[maybe_unused]] std::uint64_t address_space() noexcept {
+std::uint64_t address_space() noexcept {
   std::uint64_t pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
     unsigned long read = 0;
@@ -67,9 +71,7 @@ void limit(int resource, std::uint64_t most) noexcept {
   }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, least_cpu_seconds + (file_bytes >> 20) * cpu_seconds_per_mib);
-#ifndef VLAG_SHADOW_MEMORY
-  limit(RLIMIT_AS, address_space() + memory_bytes);
-#endif
+  if (!VLAG_SHADOW_MEMORY) limit(RLIMIT_AS, address_space() + memory_bytes);
   tell_trace_dat(held_file, held_pipe);
 }
 

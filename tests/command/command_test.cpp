@@ -87,7 +87,8 @@ TEST_F(command, says_its_version) {
 }
 
 TEST_F(command, help_of_each_subcommand_shows_an_example_that_works) {
-  for (const std::string name : {"replay", "explain", "verify", "profiles", "features"}) {
+  for (const std::string name : {"replay", "explain", "latency", "timehist", "map", "verify",
+                                 "trace info", "trace convert", "profiles", "features"}) {
     const outcome help = vlag(name + " --help");
     EXPECT_EQ(help.code, 0);
     const auto at = help.out.find("Example:\n");
@@ -183,6 +184,32 @@ TEST_F(command, the_exit_code_holds_without_standard_error) {
     EXPECT_EQ(shell(VLAG_COMMAND " profiles " + stream + " >/dev/full").code, 2) << stream;
     EXPECT_EQ(shell(VLAG_COMMAND " --polcy " + stream).code, 2) << stream;
   }
+}
+
+const std::string perf_data = "tests/data/traces/formats/6.18-load-2cpu.perf.data.xz";
+
+TEST_F(command, trace_info_says_what_is_in_a_recording) {
+  const outcome got = vlag("trace info " + perf_data);
+  EXPECT_EQ(got.code, 0);
+  for (const char* part :
+       {"format       perf.data\n", "kernel       6.18.44-example\n", "clock        perf\n",
+        "CPUs         2\n", "events       1748\n", "lost events  0\n", "sched_stat_runtime"}) {
+    EXPECT_TRUE(has(got.out, part)) << part << "\n" << got.out;
+  }
+  refuses("trace info README.md", {"README.md", "text"});
+  refuses("trace", {"subcommand"});
+}
+
+TEST_F(command, trace_convert_writes_what_is_read_back) {
+  const std::string out = (folder_ / "converted").string();
+  EXPECT_EQ(vlag("trace convert " + perf_data + " '" + out + "' --to ftrace-text").code, 0);
+  EXPECT_EQ(content(out), vlag("trace convert " + perf_data + " -").out);
+  EXPECT_TRUE(has(vlag("trace info '" + out + "'").out, "events       1748\n"));
+  refuses("trace convert " + perf_data + " /nonexistent/x",
+          {"/nonexistent/x", "cannot be written"});
+  refuses("trace convert '" + out + "' '" + out + "'", {"it is an input of this run"});
+  refuses("trace convert README.md '" + (folder_ / "none").string() + "'", {"README.md"});
+  EXPECT_FALSE(fs::exists(folder_ / "none"));
 }
 
 TEST_F(command, profiles_name_their_patch_levels) {

@@ -187,6 +187,7 @@ TEST(round_trip, every_dialect_is_read_as_it_was_written) {
     last.event.kind = event_kind::sched_switch;
     last.event.target_cpu = -1;
     last.event.amount = 0;
+    last.comm = as_printed(last.comm, how);
     last.event.pid = last.event.context_pid;
     last.marker.clear();
     told.push_back(last);
