@@ -16,7 +16,9 @@
 #include "input/text.hpp"
 #include "progress_bar.hpp"
 #include "replay_options.hpp"
+#include "replay_page.hpp"
 #include "report/compare.hpp"
+#include "report/html_report.hpp"
 #include "report/latency_table.hpp"
 #include "report/output_file.hpp"
 #include "report/result_json.hpp"
@@ -104,7 +106,8 @@ void choose_variants(replay_run& run) {
     run.variants.push_back(std::move(variant));
   }
   if (!recorded) note_unused_attributes(run);
-  if (!request.self_check) return;
+  if (!request.self_check && request.html_path.empty()) return;
+  if (!recorded && !request.self_check) return;  // the page says that it is not known
   if (!recorded && request.policies.size() != 1) {
     throw input_error(fmt::format(
         "--self-check: {}; expected --attrs FILE that names {}, or one --policy to check against",
@@ -241,7 +244,7 @@ void print_tables(const replay_run& run) {
       fmt::print("\n{}\n\n{}", printable(column->label), latency_table(*column, pids));
     }
   }
-  if (run.check) {
+  if (run.check && run.request.self_check) {
     fmt::print("\nself-check: the recording and its replay under {}\n\n{}\n{}\n",
                printable(run.reference->label), self_check_table(*run.check),
                self_check_verdict(*run.check));
@@ -257,9 +260,9 @@ result_policy policy_result(const policy_variant& variant) {
   return result;
 }
 
-std::string results_text(const replay_run& run) {
+// Points into the run and into policies, which it fills.
+result_document results_of(const replay_run& run, std::vector<result_policy>& policies) {
   const run_figures& recorded = run.workload->recorded();
-  std::vector<result_policy> policies;
   for (const policy_variant& v : run.variants) policies.push_back(policy_result(v));
   result_document document;
   document.arguments = normalised_arguments(run.request);
@@ -279,7 +282,41 @@ std::string results_text(const replay_run& run) {
   document.trace_anomalies = run.recording.anomalies;
   document.workload_anomalies = run.workload->anomalies();
   document.notes = run.notes;
+  return document;
+}
+
+std::string results_text(const replay_run& run) {
+  std::vector<result_policy> policies;
+  result_document document = results_of(run, policies);
+  if (!run.request.self_check) document.check = nullptr;  // it is the page's
   return result_json(document);
+}
+
+std::string page_text(const replay_run& run) {
+  std::vector<result_policy> policies;
+  row_choice compared = rows_of(run);
+  compared.max_rows = max_compared_groups;
+  page_source source{.request = run.request,
+                     .recording = run.recording,
+                     .workload = *run.workload,
+                     .variants = run.variants,
+                     .results = results_of(run, policies),
+                     .change = biggest_change(run.columns(), compared)};
+  return replay_page(source, run.progress());
+}
+
+void check_page_path(const replay_request& request) {
+  if (!has_html_report()) {
+    throw input_error("--html: this vlag was built without npm, which brings the page's charts; "
+                      "expected a build with it (scripts/setup)");
+  }
+  require_writable(request.html_path);
+  require_other_file(request.html_path, request.trace);
+  require_other_file(request.html_path, request.attributes_file);
+  if (request.html_path == request.json_path) {
+    throw input_error(fmt::format("--html and --json: both are {}; expected two files",
+                                  request.html_path));
+  }
 }
 
 int replay(replay_request& request) {
@@ -292,6 +329,7 @@ int replay(replay_request& request) {
     require_other_file(request.json_path, request.trace);
     require_other_file(request.json_path, request.attributes_file);
   }
+  if (!request.html_path.empty()) check_page_path(request);
   request.replay.wakes = wakes_named(request.wakes);
   check_spelling(request);
 
@@ -303,6 +341,7 @@ int replay(replay_request& request) {
   check_patterns(run);
   simulate_all(run);
 
+  if (!request.html_path.empty()) write_whole_file(request.html_path, page_text(run));
   if (request.json_path == "-") {
     fmt::print("{}", results_text(run));
     return 0;

@@ -90,6 +90,11 @@ void declare_options(CLI::App& command, replay_request& request) {
                   "write the results to a file, or with - to standard output instead of the tables")
       ->type_name("FILE")
       ->check(check_not_empty);
+  command
+      .add_option("--html", request.html_path,
+                  "write a report as one HTML file: summary, timeline, distributions, all tasks")
+      ->type_name("FILE")
+      ->check(check_not_empty);
   command.add_flag("--quiet", request.quiet,
                    "no progress, no table for each policy: comparison, totals, conclusion only");
 }

@@ -19,6 +19,7 @@ struct replay_request {
   std::vector<std::string> settings;
   std::vector<std::string> tasks;
   std::string wakes = "automatic";
+  std::string html_path;  // empty: none
   std::string json_path;  // empty: none; "-": standard output, instead of the tables
   bool self_check = false;
   bool quiet = false;

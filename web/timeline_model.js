@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the timeline shows, without drawing: bins, single runs of tasks ("stretches"), and what can
+// be said about each.
+"use strict";
+
+const wait = {none: 0, woken: 1, lostCpu: 2};
+const left = {blocked: 0, exited: 1, preempted: 2, cut: 3};
+const classCount = 9;
+
+class run_timeline {
+  constructor(index, line) {
+    this.index = index;
+    this.span = line.span;
+    this.cpus = line.cpus;
+    this.bins = line.bins;
+    this.binNs = line.binNs;
+    this.shares = bytesOf(line.shares);
+    this.windows = line.windows.map((w) => ({...w, cpu: run_timeline.decode(w, line.cpus)}));
+  }
+
+  // Stretches of a window, a list a CPU in ascending time.
+  static decode(window, cpus) {
+    const next = varints(bytesOf(window.data));
+    const lists = Array.from({length: cpus}, () => []);
+    let from = 0;
+    for (let i = 0; i < window.count; ++i) {
+      const step = next();
+      from += step % 2 === 0 ? step / 2 : -(step + 1) / 2;
+      const s = {from, to: from + next()};
+      s.cpu = next();
+      s.pid = next();
+      s.waited = next();
+      s.wait = next();
+      s.waker = next();
+      s.left = next();
+      s.next = next();
+      lists[s.cpu].push(s);
+    }
+    return lists;
+  }
+
+  // Index of the first stretch of the list that ends after that time.
+  static firstAfter(list, time) {
+    let low = 0;
+    let high = list.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (list[middle].to > time) high = middle; else low = middle + 1;
+    }
+    return low;
+  }
+
+  windowAt(time) {
+    return this.windows.find((w) => time >= w.completeFrom && time < w.to);
+  }
+
+  stretchAt(cpu, time) {
+    const window = this.windowAt(time);
+    if (!window) return null;
+    const list = window.cpu[cpu];
+    const s = list[run_timeline.firstAfter(list, time)];
+    return s && s.from <= time ? s : null;
+  }
+
+  // Parts of the span between two times by class, in 0..1; the rest is idle.
+  shareOf(cpu, from, to) {
+    const sums = new Float64Array(classCount);
+    const first = Math.max(0, Math.floor(from / this.binNs));
+    const last = Math.min(this.bins - 1, Math.max(first, Math.ceil(to / this.binNs) - 1));
+    for (let bin = first; bin <= last; ++bin) {
+      const at = (cpu * this.bins + bin) * classCount;
+      for (let k = 0; k < classCount; ++k) sums[k] += this.shares[at + k];
+    }
+    const scale = 1 / (255 * Math.max(1, last - first + 1));
+    return sums.map((sum) => sum * scale);
+  }
+
+  // The waits in detail windows of tasks of a group: {from, to, s}, ascending by their ends.
+  waitsOf(group) {
+    const result = [];
+    for (const window of this.windows) {
+      for (const list of window.cpu) {
+        for (const s of list) {
+          if (s.waited === 0 || groupOfPid(s.pid) !== group) continue;
+          result.push({from: s.from - s.waited, to: s.from, s});
+        }
+      }
+    }
+    return result.sort((a, b) => a.to - b.to);
+  }
+}
+
+const timelines = data.runs.map((run, index) => run.timeline && new run_timeline(index, run.timeline));
+
+function whyItRan(s) {
+  if (s.wait === wait.woken) {
+    const by = s.waker === 0 ? "woken by an interrupt or timer" : `woken by ${taskName(s.waker)}`;
+    return s.waited === 0 ? `${by}, ran at once` : `${by}, waited ${duration(s.waited)} for the CPU`;
+  }
+  if (s.wait === wait.lostCpu) return `got the CPU back ${duration(s.waited)} after losing it`;
+  return "what it did before is not known here";
+}
+
+function whyItStopped(s) {
+  switch (s.left) {
+    case left.blocked: return "it had nothing to do any more (blocked or slept)";
+    case left.exited: return "it ended";
+    case left.preempted:
+      return s.next === 0 ? "it lost the CPU while it could have gone on"
+        : `it lost the CPU to ${taskName(s.next)} while it could have gone on`;
+    default: return "the run ends here";
+  }
+}
+
+// Lines about what a CPU did at a time: [heading, line…].
+function describe(line, cpu, time) {
+  const where = `CPU ${cpu}, ${data.runs[line.index].label}`;
+  const s = line.stretchAt(cpu, time);
+  if (s) {
+    return [`${taskName(s.pid)} on ${where}`,
+      `ran ${duration(s.to - s.from)}, from ${seconds(s.from)} to ${seconds(s.to)}`,
+      `Why it ran: ${whyItRan(s)}.`, `Why it stopped: ${whyItStopped(s)}.`];
+  }
+  if (time >= line.span) return [`${where}: this run has ended`];
+  if (line.windowAt(time)) return [`Idle on ${where}`, `at ${seconds(time)}`];
+  const bin = Math.floor(time / line.binNs);
+  const shares = line.shareOf(cpu, bin * line.binNs, (bin + 1) * line.binNs);
+  const names = [...data.classes, "other tasks"];
+  const parts = [...shares].map((share, k) => [share, k === 8 ? "other tasks" : names[k]])
+    .filter(([share]) => share >= 0.005).sort((a, b) => b[0] - a[0])
+    .map(([share, name]) => `${name} ${(share * 100).toFixed(0)} %`);
+  return [`${where}: ${duration(line.binNs)} from ${seconds(bin * line.binNs, 4)}`,
+    parts.length > 0 ? parts.join(", ") : "idle", "No single runs are kept for this time."];
+}
+
+function describeWait(line, w) {
+  const what = w.s.wait === wait.woken
+    ? `after ${w.s.waker === 0 ? "an interrupt or timer" : taskName(w.s.waker)} woke it`
+    : "after it lost the CPU";
+  const during = whoRanDuring(line, w);
+  return [`${taskName(w.s.pid)} waited ${duration(w.to - w.from)} on CPU ${w.s.cpu}, ${data.runs[line.index].label}`,
+    `from ${seconds(w.from)} to ${seconds(w.to)}, ${what}`, ...during];
+}
+
+function whoRanDuring(line, w) {
+  const window = line.windowAt(w.to - 1);
+  if (!window || window.completeFrom > w.from) return [];
+  const list = window.cpu[w.s.cpu];
+  const sums = new Map();
+  for (let i = run_timeline.firstAfter(list, w.from); i < list.length && list[i].from < w.to; ++i) {
+    const s = list[i];
+    sums.set(s.pid, (sums.get(s.pid) ?? 0) + Math.min(s.to, w.to) - Math.max(s.from, w.from));
+  }
+  const parts = [...sums].sort((a, b) => b[1] - a[1]);
+  if (parts.length === 0) return [];
+  const shown = parts.slice(0, 4).map(([pid, ns]) => `${taskName(pid)} ${duration(ns)}`).join(", ");
+  return [`Ran meanwhile: ${shown}${parts.length > 4 ? ` and ${parts.length - 4} more` : ""}.`];
+}
