@@ -73,12 +73,19 @@ function taskName(pid) {
   const index = taskByPid.get(pid);
   return index === undefined ? `pid ${pid}` : `${data.tasks.title[index]} (${pid})`;
 }
+const realtimeTasks = new Set(data.tasks.realtime.map((index) => data.tasks.pid[index]));
+const isRealtime = (pid) => realtimeTasks.has(pid);
 const groupTitle = (g) =>
   data.groups.tasks[g] > 1 ? `${data.groups.title[g]} (${data.groups.tasks[g]})` : data.groups.title[g];
 const groupOfPid = (pid) => {
   const index = taskByPid.get(pid);
   return index === undefined ? -1 : data.tasks.group[index];
 };
+// What each colour stands for: the groups with a class of their own, and the rest.
+const classTitles = Array.from({length: 9}, (_, k) => {
+  const g = data.groups.class.indexOf(k);
+  return k < data.classes.length && g >= 0 ? groupTitle(g) : "other tasks";
+});
 const classColour = (k) => style(`--task${Math.min(k, 8)}`);
 const runColour = (r) => style(`--run${Math.min(r, 5)}`);
 

@@ -58,18 +58,19 @@ function pair() {
 function settings() {
   const simulated = data.runs.map((_, r) => r).slice(1);
   const head = () => element("thead", {}, element("tr", {}, element("th", {scope: "col"}, "Setting"),
-    ...simulated.map((r) => element("th", {scope: "col"}, data.runs[r].label)), element("th", {scope: "col"}, "Meaning")));
+    ...simulated.map((r) => element("th", {scope: "col"}, data.runs[r].label)), element("th", {scope: "col", class: "text"}, "Meaning")));
   const row = (s) => {
     const meaning = element("td", {class: "text"}, s.meaning);
     return element("tr", {}, element("th", {scope: "row"}, s.name), ...simulated.map((r) => element("td", {}, s.values[r] ?? "–")), meaning);
   };
-  const differs = (s) => new Set(simulated.map((r) => s.values[r])).size > 1;
+  // A setting that only one kind of scheduler has is no difference between two runs of the other.
+  const differs = (s) => new Set(simulated.map((r) => s.values[r]).filter((v) => v !== null)).size > 1;
   const main = data.settings.filter((s) => s.kind === "profile" || s.kind === "task" || differs(s));
   const rest = data.settings.filter((s) => !main.includes(s));
   byId("settings").replaceChildren(head(), element("tbody", {}, ...main.map(row)));
   byId("settings-rest").replaceChildren(head(), element("tbody", {}, ...rest.map(row)));
   byId("all-settings").hidden = rest.length === 0;
-  byId("all-settings").firstElementChild.textContent = `${plural(rest.length, "more setting")}, the same in all runs`;
+  byId("all-settings").firstElementChild.textContent = `${plural(rest.length, "more setting")}, the same in all runs that have them`;
 }
 
 function anomalies() {

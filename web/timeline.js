@@ -411,7 +411,7 @@ const timeline = (() => {
   }
 
   function legend() {
-    const items = data.classes.map((name, k) => [palette[k], name, ""]);
+    const items = data.classes.map((_, k) => [palette[k], classTitles[k], ""]);
     if (data.groups.pid.length > data.classes.length) items.push([palette[8], "other tasks", ""]);
     items.push([style("--wait"), `waits of ${groupTitle(chosen.group)}`, "line"]);
     byId("legend").replaceChildren(...items.map(([colour, name, kind]) => {

@@ -5,8 +5,11 @@
 "use strict";
 
 const wait = {none: 0, woken: 1, lostCpu: 2};
-const left = {blocked: 0, exited: 1, preempted: 2, cut: 3};
+const left = {blocked: 0, exited: 1, preempted: 2, yielded: 3, cut: 4};
 const classCount = 9;
+
+const unzigzag = (n) => n % 2 === 0 ? n / 2 : -(n + 1) / 2;
+const signedOrNull = (n) => n === 0 ? null : unzigzag(n - 1);
 
 class run_timeline {
   constructor(index, line) {
@@ -25,8 +28,7 @@ class run_timeline {
     const lists = Array.from({length: cpus}, () => []);
     let from = 0;
     for (let i = 0; i < window.count; ++i) {
-      const step = next();
-      from += step % 2 === 0 ? step / 2 : -(step + 1) / 2;
+      from += unzigzag(next());
       const s = {from, to: from + next()};
       s.cpu = next();
       s.pid = next();
@@ -35,6 +37,9 @@ class run_timeline {
       s.waker = next();
       s.left = next();
       s.next = next();
+      s.why = next();
+      s.lag = signedOrNull(next());
+      s.toDeadline = signedOrNull(next());
       lists[s.cpu].push(s);
     }
     return lists;
@@ -102,13 +107,27 @@ function whyItRan(s) {
   return "what it did before is not known here";
 }
 
+// Where it stood among those that could run, of which it was chosen.
+function standing(s) {
+  if (s.lag === null && s.toDeadline === null) return [];
+  const parts = [];
+  if (s.lag !== null) parts.push(s.lag >= 0 ? `was owed ${duration(s.lag)} (eligible)` : `was ${duration(-s.lag)} ahead of its share`);
+  if (s.toDeadline !== null) parts.push(`deadline ${duration(s.toDeadline)} after its vruntime`);
+  return [`When chosen it ${parts.join("; ")}.`];
+}
+
 function whyItStopped(s) {
   switch (s.left) {
     case left.blocked: return "it had nothing to do any more (blocked or slept)";
     case left.exited: return "it ended";
-    case left.preempted:
-      return s.next === 0 ? "it lost the CPU while it could have gone on"
-        : `it lost the CPU to ${taskName(s.next)} while it could have gone on`;
+    case left.yielded: return `it gave the CPU away${s.next === 0 ? "" : ` and ${taskName(s.next)} took it`}`;
+    case left.preempted: {
+      const to = s.next === 0 ? "" : ` to ${taskName(s.next)}`;
+      const reason = s.why === 0 ? "" : data.reasons[s.why - 1];
+      if (reason !== "") return `it lost the CPU${to}, since ${reason}`;
+      if (isRealtime(s.next)) return `it lost the CPU${to}, a real-time task`;
+      return `it lost the CPU${to} while it could have gone on`;
+    }
     default: return "the run ends here";
   }
 }
@@ -120,14 +139,13 @@ function describe(line, cpu, time) {
   if (s) {
     return [`${taskName(s.pid)} on ${where}`,
       `ran ${duration(s.to - s.from)}, from ${seconds(s.from)} to ${seconds(s.to)}`,
-      `Why it ran: ${whyItRan(s)}.`, `Why it stopped: ${whyItStopped(s)}.`];
+      `Why it ran: ${whyItRan(s)}.`, ...standing(s), `Why it stopped: ${whyItStopped(s)}.`];
   }
   if (time >= line.span) return [`${where}: this run has ended`];
   if (line.windowAt(time)) return [`Idle on ${where}`, `at ${seconds(time)}`];
   const bin = Math.floor(time / line.binNs);
   const shares = line.shareOf(cpu, bin * line.binNs, (bin + 1) * line.binNs);
-  const names = [...data.classes, "other tasks"];
-  const parts = [...shares].map((share, k) => [share, k === 8 ? "other tasks" : names[k]])
+  const parts = [...shares].map((share, k) => [share, classTitles[k]])
     .filter(([share]) => share >= 0.005).sort((a, b) => b[0] - a[0])
     .map(([share, name]) => `${name} ${(share * 100).toFixed(0)} %`);
   return [`${where}: ${duration(line.binNs)} from ${seconds(bin * line.binNs, 4)}`,

@@ -159,6 +159,7 @@ std::string page_data(const page_document& page) {
       {"check", check_json(page)},
       {"runs", std::move(runs)},
       {"classes", std::move(classes)},
+      {"reasons", reason_texts()},
       {"groups", std::move(rows.groups)},
       {"tasks", std::move(rows.tasks)},
       {"settings", settings_json(results.runs)},

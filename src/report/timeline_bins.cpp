@@ -26,7 +26,8 @@ unsigned bins_for(unsigned cpus) noexcept {
   return std::clamp(65'536U / std::max(cpus, 1U), 128U, 4000U);
 }
 
-timeline_bins::timeline_bins(timeline_request request) : request_(std::move(request)) {
+timeline_bins::timeline_bins(timeline_request request)
+    : request_(std::move(request)), ended_ns_(request_.to_ns) {
   assert(request_.to_ns > request_.from_ns && request_.bins_per_cpu > 0);
   const std::uint64_t span = request_.to_ns - request_.from_ns;
   bin_ns_ = (span + request_.bins_per_cpu - 1) / request_.bins_per_cpu;
@@ -38,19 +39,35 @@ timeline_bins::timeline_bins(timeline_request request) : request_(std::move(requ
   }
 }
 
+void timeline_bins::on_start(unsigned cpu, std::int32_t pid) {
+  if (cpu < cpus_.size()) begin(request_.from_ns, cpu, pid);
+}
+
 void timeline_bins::on_switch(std::uint64_t at_ns, unsigned cpu, std::int32_t previous,
                               leave_reason left, std::int32_t next) {
   if (cpu >= cpus_.size()) return;
   running& r = cpus_[cpu];
-  // The first switch tells who had the CPU from the start.
   if (!r.known && previous != 0) begin(request_.from_ns, cpu, previous);
+  if (left == leave_reason::preempted) r.stretch.why = r.reason;
+  r.reason.reset();
   end(at_ns, cpu, left, next);
   // A wake-up of a task that runs begins no wait.
   if (previous != 0) {
-    const bool waits = left == leave_reason::preempted;
+    const bool waits = left == leave_reason::preempted || left == leave_reason::yielded;
     waits_[previous] = {at_ns, 0, waits ? wait_cause::lost_cpu : wait_cause::none};
   }
   begin(at_ns, cpu, next);
+}
+
+void timeline_bins::on_reason(unsigned cpu, decision why) {
+  if (cpu < cpus_.size()) cpus_[cpu].reason = why;
+}
+
+void timeline_bins::on_reading(unsigned cpu, std::optional<std::int64_t> lag,
+                               std::optional<std::int64_t> to_deadline) {
+  if (cpu >= cpus_.size()) return;
+  cpus_[cpu].stretch.lag = lag;
+  cpus_[cpu].stretch.to_deadline = to_deadline;
 }
 
 void timeline_bins::on_wakeup(std::uint64_t at_ns, std::int32_t pid, std::int32_t waker) {
@@ -59,7 +76,8 @@ void timeline_bins::on_wakeup(std::uint64_t at_ns, std::int32_t pid, std::int32_
 }
 
 void timeline_bins::finish(std::uint64_t at_ns) {
-  for (unsigned cpu = 0; cpu < cpus_.size(); ++cpu) end(at_ns, cpu, leave_reason::cut, 0);
+  ended_ns_ = std::min(at_ns, request_.to_ns);
+  for (unsigned cpu = 0; cpu < cpus_.size(); ++cpu) end(ended_ns_, cpu, leave_reason::cut, 0);
 }
 
 void timeline_bins::begin(std::uint64_t at_ns, unsigned cpu, std::int32_t pid) {
@@ -87,6 +105,7 @@ void timeline_bins::end(std::uint64_t at_ns, unsigned cpu, leave_reason left, st
   cpu_stretch& s = r.stretch;
   s.left = at_ns > request_.to_ns ? leave_reason::cut : left;
   s.next = at_ns > request_.to_ns ? 0 : next;
+  if (s.left == leave_reason::cut) s.why.reset();
   s.to_ns = std::min(at_ns, request_.to_ns);
   s.from_ns = std::max(s.from_ns, request_.from_ns);
   if (s.from_ns >= request_.to_ns || s.to_ns <= request_.from_ns) return;

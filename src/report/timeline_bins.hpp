@@ -8,9 +8,12 @@
 //    and complete_from_ns says from when on nothing is missing.
 #pragma once
 
+#include "vlag/fair_class.hpp"
+
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,6 +24,7 @@ enum class leave_reason : std::uint8_t {
   blocked,    // waits for something
   exited,     // is gone
   preempted,  // lost the CPU while it could have gone on
+  yielded,    // gave it away
   cut,        // still on the CPU where the run ends
 };
 
@@ -41,6 +45,10 @@ struct cpu_stretch {
   std::uint16_t cpu = 0;
   wait_cause wait = wait_cause::none;
   leave_reason left = leave_reason::cut;
+  std::optional<decision> why{};  // it was preempted, where that is known
+  // Where it stood when it was chosen, where that is known: virtual ns.
+  std::optional<std::int64_t> lag{};
+  std::optional<std::int64_t> to_deadline{};
 };
 
 struct time_window {
@@ -79,9 +87,16 @@ class timeline_bins {
  public:
   explicit timeline_bins(timeline_request request);
 
+  // That task had the CPU when the span began. Otherwise the first switch tells.
+  void on_start(unsigned cpu, std::int32_t pid);
   // In ascending time. What happens after to_ns is ignored. Amortised O(1), plus the bins crossed.
   void on_switch(std::uint64_t at_ns, unsigned cpu, std::int32_t previous, leave_reason left,
                  std::int32_t next);
+  // Why the switch that comes next on that CPU does.
+  void on_reason(unsigned cpu, decision why);
+  // Where the task that has that CPU stood when it was chosen.
+  void on_reading(unsigned cpu, std::optional<std::int64_t> lag,
+                  std::optional<std::int64_t> to_deadline);
   // The task can run from now on.
   void on_wakeup(std::uint64_t at_ns, std::int32_t pid, std::int32_t waker);
   // Ends what is under way at to_ns, or at the time given when the run stopped before.
@@ -89,6 +104,8 @@ class timeline_bins {
 
   [[nodiscard]] const timeline_request& request() const noexcept { return request_; }
   [[nodiscard]] std::uint64_t bin_ns() const noexcept { return bin_ns_; }
+  // Where the run ended; at most to_ns.
+  [[nodiscard]] std::uint64_t ended_ns() const noexcept { return ended_ns_; }
   [[nodiscard]] std::uint64_t stretches() const noexcept { return all_stretches_; }
   // CPU time in that bin, ns.
   [[nodiscard]] std::uint64_t busy_ns(unsigned cpu, unsigned bin, unsigned which) const;
@@ -106,6 +123,7 @@ class timeline_bins {
     cpu_stretch stretch;
     bool busy = false;
     bool known = false;  // a switch was seen
+    std::optional<decision> reason{};
   };
 
   void begin(std::uint64_t at_ns, unsigned cpu, std::int32_t pid);
@@ -115,6 +133,7 @@ class timeline_bins {
 
   timeline_request request_;
   std::uint64_t bin_ns_;
+  std::uint64_t ended_ns_;
   std::size_t most_a_window_ = 0;
   std::uint64_t all_stretches_ = 0;
   std::vector<std::uint64_t> bins_;  // CPU, bin, class
