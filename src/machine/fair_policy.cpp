@@ -4,6 +4,18 @@
 namespace vlag {
 namespace {
 
+fair_reading reading_of(const fair_class& c, const task& t) {
+  const run_queue& queue = c.level(t.group).queue;
+  return {static_cast<std::int64_t>(queue.average_vruntime()),
+          static_cast<std::int64_t>(t.vruntime), queue.lag(t),
+          signed_difference(t.deadline, t.vruntime)};
+}
+
+fair_reading reading_of(const cfs_class& c, const task& t) {
+  return {static_cast<std::int64_t>(c.min_vruntime()), static_cast<std::int64_t>(t.vruntime),
+          std::nullopt, std::nullopt};
+}
+
 template <typename Class, typename Config>
 class policy_of final : public fair_policy {
  public:
@@ -31,6 +43,10 @@ class policy_of final : public fair_policy {
   std::uint64_t time_to_request_end() const override { return class_.time_to_request_end(); }
   std::uint32_t nr_runnable() const override { return class_.nr_runnable(); }
   std::uint64_t anomalies() const override { return class_.anomalies(); }
+  fair_reading reading(const task& t) const override { return reading_of(class_, t); }
+  void set_decision_hook(decision_hook hook, void* context) override {
+    class_.set_decision_hook(hook, context);
+  }
 
  private:
   Class class_;

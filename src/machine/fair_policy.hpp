@@ -7,9 +7,19 @@
 #include "vlag/fair_class.hpp"
 #include "vlag/profile.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace vlag {
+
+// The queue on which a task is, and where the task stands on it. Virtual ns.
+struct fair_reading {
+  std::int64_t virtual_time = 0;  // EEVDF: V; CFS: min_vruntime
+  std::int64_t vruntime = 0;
+  std::optional<std::int64_t> lag;          // V - vruntime; CFS has none
+  std::optional<std::int64_t> to_deadline;  // deadline - vruntime; CFS has none
+};
 
 // The calls of fair_class and cfs_class that a CPU needs; see fair_class.hpp for their contract.
 class fair_policy {
@@ -33,6 +43,9 @@ class fair_policy {
   [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;
   [[nodiscard]] virtual std::uint32_t nr_runnable() const = 0;
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
+  // Requires: t is on a queue of the class.
+  [[nodiscard]] virtual fair_reading reading(const task& t) const = 0;
+  virtual void set_decision_hook(decision_hook hook, void* context) = 0;
 };
 
 // config must outlive the policy and stay where it is.

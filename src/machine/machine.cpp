@@ -53,6 +53,7 @@ machine::~machine() = default;
 
 std::uint32_t machine::add_task(task_setup setup) {
   const auto number = static_cast<std::uint32_t>(tasks_.size());
+  if (observer_ != nullptr) observer_->on_task(number, setup);
   sim_task& t = tasks_.emplace_back();
   t.id = number;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
@@ -293,6 +294,7 @@ void machine::work_done(cpu& c) {
 
 void machine::reset_figures() {
   measured_from_ = now_;
+  if (observer_ != nullptr) observer_->on_measuring(now_);
   for (sim_task& t : tasks_) {
     task_figures fresh;
     fresh.pid = t.figures.pid;

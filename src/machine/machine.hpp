@@ -86,15 +86,46 @@ struct task_setup {
   program steps;
 };
 
+// Why a task left its CPU.
+enum class off_cpu : std::uint8_t {
+  preempted,
+  yielded,
+  waits,   // for a wake-up by a task
+  sleeps,  // until a time; or its program ended
+  exited,
+};
+
 // Told what happens as it happens. The default does nothing.
 class machine_observer {
  public:
   virtual ~machine_observer() = default;
+  // Asked once, by set_observer(): on_decision and on_choice are called too, which costs time.
+  [[nodiscard]] virtual bool wants_decisions() const { return false; }
+  // A task was added.
+  virtual void on_task(std::uint32_t /*number*/, const task_setup& /*setup*/) {}
+  // reset_figures() was called.
+  virtual void on_measuring(std::uint64_t /*at_ns*/) {}
+  // Just before the switch from that task.
+  virtual void on_leave(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*task*/,
+                        off_cpu /*why*/) {}
   // Task numbers as add_task() gave them; no_task: idle.
   virtual void on_switch(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*previous*/,
                          bool /*previous_runnable*/, std::uint32_t /*next*/) {}
   virtual void on_wakeup(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*woken*/,
                          std::uint32_t /*waker*/) {}
+  // Just before the first on_wakeup of a forked task.
+  virtual void on_birth(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*task*/) {}
+  // Just before a wake-up on another CPU than the last.
+  virtual void on_migrate(std::uint64_t /*at_ns*/, std::uint32_t /*task*/, unsigned /*from*/,
+                          unsigned /*to*/) {}
+  // What the fair class tells its decision hook; no_task: it is about a group.
+  virtual void on_decision(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*about*/,
+                           decision /*what*/) {}
+  // Just after a switch to a task of the fair class.
+  virtual void on_choice(std::uint64_t /*at_ns*/, unsigned /*cpu*/, std::uint32_t /*chosen*/,
+                         const fair_reading& /*values*/) {}
+  // Nothing that happens from now on belongs to the window that is measured.
+  virtual void on_end(std::uint64_t /*at_ns*/) {}
 };
 
 inline constexpr std::uint32_t no_task = std::numeric_limits<std::uint32_t>::max();
@@ -110,7 +141,8 @@ class machine {
   // they are reached. Returns the task's number, from 0.
   std::uint32_t add_task(task_setup setup);
 
-  void set_observer(machine_observer* observer) noexcept { observer_ = observer; }
+  // nullptr: nobody is told any more. The observer must outlive the machine, or that.
+  void set_observer(machine_observer* observer);
 
   enum class stop_reason : std::uint8_t {
     time_reached,
@@ -169,6 +201,7 @@ class machine {
   void switch_out(cpu& c, sim_task& t);
   void switch_in(cpu& c, sim_task& t);
   void notify_watchers(sim_task& t);
+  void tell_switch(const cpu& c, const sim_task* previous, const sim_task* next) const;
   void synchronise(cpu& c);
   void arm_work(cpu& c);
   void arm_hrtick(cpu& c);
@@ -191,6 +224,7 @@ class machine {
   std::vector<cpu_event> winners_;  // tournament over the CPUs' next events, the first at [1]
   timer_queue timers_;
   machine_observer* observer_ = nullptr;
+  bool tells_decisions_ = false;
   std::uint64_t now_ = 0;
   std::uint64_t measured_from_ = 0;
   std::uint64_t random_state_ = 0;

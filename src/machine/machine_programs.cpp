@@ -100,6 +100,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         c.fair->yield(c.clock_ns);
       }
       arm_work(c);
+      c.yields = true;
       schedule(c);
       return false;
     case op_kind::set_nice:

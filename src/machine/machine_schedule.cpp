@@ -27,6 +27,7 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
   }
   cpu* c = cpus_[t.cpu].get();
   if (target_cpu != t.cpu) {
+    if (observer_ != nullptr) observer_->on_migrate(now_, t.id, t.cpu, target_cpu);
     if (t.in_class) c->fair->remove(t, std::max(c->clock_ns, clock(now_)));
     t.cpu = target_cpu;
     c = cpus_[t.cpu].get();
@@ -57,7 +58,10 @@ void machine::start_new(sim_task& t, std::uint32_t parent) {
     use_own_slice(t);
     t.in_class = c.fair->fork(t, c.clock_ns);
   }
-  if (observer_ != nullptr) observer_->on_wakeup(now_, c.number, t.id, parent);
+  if (observer_ != nullptr) {
+    observer_->on_birth(now_, c.number, t.id);
+    observer_->on_wakeup(now_, c.number, t.id, parent);
+  }
   after_wakeup(c, t);
 }
 
@@ -98,11 +102,7 @@ void machine::schedule(cpu& c) {
   sim_task* const previous = c.current;
   sim_task* const next = choose(c, c.clock_ns);
   if (next != previous || (previous != nullptr && previous->state != task_state::running)) {
-    if (observer_ != nullptr) {
-      observer_->on_switch(now_, c.number, previous == nullptr ? no_task : previous->id,
-                           previous != nullptr && previous->state == task_state::running,
-                           next == nullptr ? no_task : next->id);
-    }
+    if (observer_ != nullptr) tell_switch(c, previous, next);
     if (previous != nullptr) switch_out(c, *previous);
     if (next != nullptr) switch_in(c, *next);
     if (next == nullptr) {
@@ -110,7 +110,11 @@ void machine::schedule(cpu& c) {
       c.tick_at_ns = never_ns;
     }
     ++c.figures.switches;
+    if (tells_decisions_ && next != nullptr && !next->real_time()) {
+      observer_->on_choice(now_, c.number, next->id, c.fair->reading(*next));
+    }
   }
+  c.yields = false;
   arm_work(c);
   arm_hrtick(c);
 }

@@ -51,12 +51,14 @@ struct machine::cpu {
   static_assert(sizeof(sim_task) <= 512);  // a run of 100,000 tasks must fit
 
   unsigned number = 0;
+  const machine* owner = nullptr;  // while its decisions are told
   std::unique_ptr<fair_policy> fair;
   rt_queue rt;
   sim_task* current = nullptr;  // nullptr: idle
   // The task that the fair class takes for running while a higher class has the CPU: none.
   bool fair_displaced = false;
   bool rt_yields = false;
+  bool yields = false;  // the switch that comes next is a yield
   bool skip_clock_update = false;
   std::uint64_t clock_ns = 0;   // last clock reading
   std::uint64_t synced_ns = 0;  // the current task's work is accounted up to here

@@ -102,13 +102,15 @@ struct recorded_workload::state {
   recorded_programs programs;
   recorded_attributes attributes;
   replay_options options;
+  recorded_span window;
 };
 
 recorded_workload::recorded_workload(const trace::recording& recording,
                                      const recorded_attributes& attributes,
                                      const replay_options& options)
-    : state_(std::make_unique<state>(
-          state{build_programs(recording, attributes, options), attributes, options})) {}
+    : state_(
+          std::make_unique<state>(state{build_programs(recording, attributes, options), attributes,
+                                        options, find_window(recording, options.window)})) {}
 
 recorded_workload::~recorded_workload() = default;
 recorded_workload::recorded_workload(recorded_workload&&) noexcept = default;
@@ -117,6 +119,8 @@ unsigned recorded_workload::cpus() const noexcept { return state_->programs.mach
 std::uint64_t recorded_workload::tick_ns() const noexcept {
   return state_->programs.machine.tick_ns;
 }
+std::uint64_t recorded_workload::window_from_ns() const noexcept { return state_->window.from_ns; }
+std::uint64_t recorded_workload::window_to_ns() const noexcept { return state_->window.to_ns; }
 const run_figures& recorded_workload::recorded() const noexcept { return state_->programs.figures; }
 const std::vector<std::pair<std::string, std::uint64_t>>& recorded_workload::anomalies()
     const noexcept {
@@ -124,7 +128,8 @@ const std::vector<std::pair<std::string, std::uint64_t>>& recorded_workload::ano
 }
 
 run_figures recorded_workload::simulate(const policy_variant& variant,
-                                        const std::function<void(unsigned)>& progress) const {
+                                        const std::function<void(unsigned)>& progress,
+                                        machine_observer* observer) const {
   const recorded_programs& programs = state_->programs;
   const recorded_machine& recorded = programs.machine;
   machine_config config;
@@ -140,6 +145,7 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   config.hrtick = variant.hrtick;
   config.seed = state_->options.seed;
   machine simulated(config, variant.config, programs.tasks.size());
+  simulated.set_observer(observer);
   for (task_setup setup : programs.tasks) {
     for (const task_override& change : variant.overrides) {
       if (matches_task(change.pattern, setup.name, setup.pid)) {
@@ -153,6 +159,11 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   const std::uint64_t span = programs.span_ns;
   const std::uint64_t limit = span * max_spans;
   std::optional<run_figures> frozen;
+  const auto freeze = [&] {
+    frozen = simulated.figures();
+    if (observer != nullptr) observer->on_end(simulated.now_ns());
+    simulated.set_observer(nullptr);
+  };
   unsigned told = 0;
   while (simulated.run_until(programs.measure_from_ns) == machine::stop_reason::program_ended) {
     stop_if_livelocked(simulated, programs);
@@ -164,16 +175,17 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
     stop_if_livelocked(simulated, programs);
     if (reason == machine::stop_reason::program_ended) {
       if (!frozen && !state_->options.repeat && matters(programs, simulated.program_ended_by())) {
-        frozen = simulated.figures();
+        freeze();
       }
       continue;
     }
     if (++told <= steps_per_span && progress) progress(told * 1000 / steps_per_span);
-    if (told == steps_per_span && !frozen) frozen = simulated.figures();
+    if (told == steps_per_span && !frozen) freeze();
     const bool all_done = simulated.milestones() == programs.milestones;
     if (told >= steps_per_span && (all_done || state_->options.repeat)) break;
   }
-  run_figures result = frozen ? std::move(*frozen) : simulated.figures();
+  if (!frozen) freeze();
+  run_figures result = std::move(*frozen);
   result.label = variant.label;
   const std::uint64_t window = span - programs.measure_from_ns;
   if ((result.to_ns - result.from_ns) * 2 < window) {

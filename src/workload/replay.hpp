@@ -18,6 +18,8 @@
 
 namespace vlag {
 
+class machine_observer;
+
 // What a trace cannot say, from an attributes file (--attrs; docs/attributes-file.md).
 struct recorded_attributes {
   std::uint64_t hz = 250;
@@ -71,6 +73,9 @@ class recorded_workload {
 
   [[nodiscard]] unsigned cpus() const noexcept;
   [[nodiscard]] std::uint64_t tick_ns() const noexcept;
+  // The window in the recording's own clock.
+  [[nodiscard]] std::uint64_t window_from_ns() const noexcept;
+  [[nodiscard]] std::uint64_t window_to_ns() const noexcept;
   // The recording measured over its window.
   [[nodiscard]] const run_figures& recorded() const noexcept;
   // What the builder could not know: open ends, guessed wakers… name and count.
@@ -78,9 +83,12 @@ class recorded_workload {
       const noexcept;
 
   // Runs the workload under that variant; seed varies the tick jitter.
-  // progress is told the simulated time in per mille of the span.
+  // progress is told the simulated time in per mille of the span. The observer, when there is one,
+  // is told of all tasks first, of on_measuring where the window begins, and of on_end where the
+  // figures that are returned end.
   [[nodiscard]] run_figures simulate(const policy_variant& variant,
-                                     const std::function<void(unsigned)>& progress = {}) const;
+                                     const std::function<void(unsigned)>& progress = {},
+                                     machine_observer* observer = nullptr) const;
 
  private:
   struct state;
