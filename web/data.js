@@ -6,10 +6,12 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 
 // What the reader has chosen; parts of the page are told of changes.
-const chosen = {base: data.change.base, run: data.change.run, group: 0};
+// A group of tasks, and when one of them is meant, its pid.
+const chosen = {base: data.change.base, run: data.change.run, group: 0, pid: null};
 const listeners = [];
 function onChange(listener) { listeners.push(listener); }
 function choose(changes) {
+  if ("group" in changes) changes = {pid: null, ...changes};
   Object.assign(chosen, changes);
   for (const listener of listeners) listener(changes);
 }
@@ -77,6 +79,9 @@ const realtimeTasks = new Set(data.tasks.realtime.map((index) => data.tasks.pid[
 const isRealtime = (pid) => realtimeTasks.has(pid);
 const groupTitle = (g) =>
   data.groups.tasks[g] > 1 ? `${data.groups.title[g]} (${data.groups.tasks[g]})` : data.groups.title[g];
+const chosenTitle = () => chosen.pid === null ? groupTitle(chosen.group) : taskName(chosen.pid);
+const chosenPids = () => new Set(chosen.pid !== null ? [chosen.pid]
+  : data.tasks.pid.filter((_, index) => data.tasks.group[index] === chosen.group));
 const groupOfPid = (pid) => {
   const index = taskByPid.get(pid);
   return index === undefined ? -1 : data.tasks.group[index];

@@ -46,7 +46,7 @@ const distribution = (() => {
     const grid = {stroke: style("--line"), width: 1};
     const ink = style("--muted");
     const font = "12px system-ui, sans-serif";
-    const dashes = [[6, 4], [], [2, 3], [10, 3, 2, 3], [4, 2], [1, 2]];
+    const dashes = [[6, 4], [], [14, 4], [4, 3], [14, 4, 4, 4], [2, 2]];
     return {
       width: Math.max(240, box.clientWidth), height: 320,
       cursor: {drag: {x: false, y: false}},

@@ -16,7 +16,7 @@ function trust() {
   byId("sentence").textContent = data.change.text;
   const part = check.of === 0 ? 0 : check.held / check.of;
   const kind = check.of === 0 || !check.coversHalf ? "bad" : part === 1 ? "good" : part >= 0.5 ? "warn" : "bad";
-  const text = check.of === 0 ? "not checked" : `${check.held} of ${check.of} within bounds`;
+  const text = check.of === 0 ? "Not checked" : {good: "Self-check passed", warn: "Take with care", bad: "Not to be trusted"}[kind];
   byId("trust").replaceChildren(element("span", {class: `badge ${kind}`}, text), element("span", {}, check.text));
   if (!check.misses || check.misses.length === 0) return;
   byId("misses").hidden = false;
@@ -145,3 +145,4 @@ timeline.start();
 distribution.draw();
 taskTable.render();
 document.documentElement.dataset.ready = "true";
+performance.mark("vlag-drawn");

@@ -86,10 +86,11 @@ const taskTable = (() => {
     swatch.style.background = `var(--task${Math.min(source().class[i], 8)})`;
     const group = state.rows === "groups" ? i : source().group[i];
     const button = element("button", {type: "button", class: "name", title: `Show the waits of ${groupTitle(group)} above`}, swatch, title(i));
-    button.addEventListener("click", () => choose({group}));
+    button.addEventListener("click", () => choose({group, pid: state.rows === "tasks" ? source().pid[i] : null}));
     const name = element("th", {scope: "row"}, button);
     if (state.rows === "tasks") name.append(element("span", {class: "was"}, `pid ${source().pid[i]}`));
-    return element("tr", {"aria-current": group === chosen.group ? "true" : null}, name,
+    const current = group === chosen.group && (state.rows === "groups" || chosen.pid === null || chosen.pid === source().pid[i]);
+    return element("tr", {"aria-current": current ? "true" : null}, name,
       ...measures.map((m) => cell(m, i)), changeCell(i));
   }
 

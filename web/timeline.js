@@ -12,9 +12,11 @@ const timeline = (() => {
   const smallest = 1000;
   const gutter = 56;
   const axisHeight = 22;
-  const waitHeight = 12;
+  const waitHeight = 16;
+  const thinLane = 8; // too thin to divide
   let blocks = [];   // where each run's lanes are
-  let waits = [];    // of the chosen group, a list a run
+  let waits = [];    // of the chosen tasks, a list a run
+  let most = 1;      // of them that wait at once
   let cursor = null; // {run, cpu, time} that the keyboard or a tap has chosen
   let pending = false;
 
@@ -28,7 +30,7 @@ const timeline = (() => {
     let y = axisHeight + 4;
     for (const line of timelines) {
       if (!line) continue;
-      const lane = Math.max(3, Math.min(30, 160 / line.cpus));
+      const lane = Math.max(4, Math.min(30, 160 / line.cpus));
       const gap = lane >= 8 ? 2 : 0;
       const top = y + 20;
       const lanes = line.cpus * (lane + gap);
@@ -49,14 +51,14 @@ const timeline = (() => {
     g.fillStyle = style("--muted");
     g.strokeStyle = style("--line");
     g.font = "12px system-ui, sans-serif";
-    g.textAlign = "center";
     for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
       const x = Math.round(xOf(t)) + 0.5;
       g.beginPath();
       g.moveTo(x, axisHeight - 4);
       g.lineTo(x, height);
       g.stroke();
-      if (x > gutter + 16 && x < width() - 24) g.fillText(`${(t / 1e9).toFixed(digits)} s`, x, 12);
+      g.textAlign = x < gutter + 20 ? "left" : x > width() - 24 ? "right" : "center";
+      g.fillText(t === 0 ? "0" : `${(t / 1e9).toFixed(digits)} s`, x, 12);
     }
   }
 
@@ -74,6 +76,11 @@ const timeline = (() => {
       if (from >= line.span) return;
       if (to > 0) {
         const shares = line.shareOf(cpu, columns > 1 ? bin * line.binNs : from, to);
+        if (block.lane < thinLane) {
+          fillThin(g, shares, x, y, next - x, block.lane);
+          x = next;
+          continue;
+        }
         let base = y + block.lane;
         for (let k = 0; k < classCount; ++k) {
           if (shares[k] === 0) continue;
@@ -85,6 +92,21 @@ const timeline = (() => {
       }
       x = next;
     }
+  }
+
+  // In thin lanes: the colour of the class with most of the time, as strong as the CPU was busy.
+  function fillThin(g, shares, x, y, w, h) {
+    let first = 0;
+    let busy = 0;
+    for (let k = 0; k < classCount; ++k) {
+      busy += shares[k];
+      if (shares[k] > shares[first]) first = k;
+    }
+    if (busy === 0) return;
+    g.globalAlpha = Math.min(1, busy);
+    g.fillStyle = palette[first];
+    g.fillRect(x, y, w, h);
+    g.globalAlpha = 1;
   }
 
   let palette = [];
@@ -104,11 +126,11 @@ const timeline = (() => {
       const k = task === undefined ? 8 : Math.min(data.tasks.class[task], 8);
       g.fillStyle = palette[k];
       g.fillRect(x, y, w, block.lane);
-      if (w < 34 || block.lane < 14 || task === undefined) continue;
+      if (w < 20 || block.lane < 14 || task === undefined) continue;
       const name = data.tasks.title[task];
-      if (g.measureText(name).width > w - 8) continue;
+      if (g.measureText(name).width > w - 6) continue;
       g.fillStyle = inkOn[k];
-      g.fillText(name, x + 4, y + block.lane / 2 + 4);
+      g.fillText(name, x + 3, y + block.lane / 2 + 4);
     }
   }
 
@@ -152,16 +174,28 @@ const timeline = (() => {
     }
   }
 
+  // The height is how many of the tasks wait, on average over a pixel.
   function drawWaits(g, block) {
-    g.fillStyle = style("--wait");
-    let drawnTo = -1;
+    const columns = new Float32Array(Math.max(1, Math.ceil(plot())) + 1);
+    const add = (x, by) => {
+      const at = Math.max(0, Math.min(columns.length - 1, x));
+      const i = Math.floor(at);
+      columns[i] += by * (1 - (at - i));
+      if (i + 1 < columns.length) columns[i + 1] += by * (at - i);
+    };
     for (const w of waits[block.line.index]) {
       if (w.to < view.from || w.from > view.to) continue;
-      const x = Math.max(gutter, xOf(w.from));
-      const end = Math.max(x + 0.75, Math.min(width(), xOf(w.to)));
-      if (end <= drawnTo) continue;
-      g.fillRect(x, block.wait + 2, end - x, waitHeight - 4);
-      drawnTo = end;
+      add(xOf(w.from) - gutter, 1);
+      add(xOf(w.to) - gutter, -1);
+    }
+    g.fillStyle = style("--wait");
+    const room = waitHeight - 4;
+    let now = 0;
+    for (let i = 0; i < columns.length; ++i) {
+      now += columns[i];
+      if (now < 0.001) continue;
+      const h = Math.max(2, Math.min(1, now / most) * room);
+      g.fillRect(gutter + i, block.wait + 2 + room - h, 1, h);
     }
   }
 
@@ -178,7 +212,7 @@ const timeline = (() => {
       const y = block.top + cpu * (block.lane + block.gap);
       g.fillText(`CPU ${cpu}`, 0, y + Math.max(9, block.lane / 2 + 4));
     }
-    g.fillText("waits", 0, block.wait + 10);
+    g.fillText("waits", 0, block.wait + 12);
   }
 
   // Where single runs are kept, when that is not everywhere.
@@ -387,9 +421,9 @@ const timeline = (() => {
   function goTo(place) {
     const margin = Math.max((place.to - place.from) * 0.25, 200000);
     show(place.from - margin, place.to + margin);
-    choose({group: groupOfPid(place.pid)});
+    choose({group: groupOfPid(place.pid), pid: place.pid});
     const line = timelines[place.r];
-    const w = line && waits[place.r].find((x) => x.s.pid === place.pid && Math.abs(x.to - place.to) < 2);
+    const w = line && waits[place.r].find((x) => x.to === place.to);
     say(w ? describeWait(line, w)
       : [`${taskName(place.pid)} waited ${duration(place.to - place.from)} under ${data.runs[place.r].label}`,
         `from ${seconds(place.from)} to ${seconds(place.to)}`]);
@@ -402,18 +436,25 @@ const timeline = (() => {
   });
 
   const laneRow = byId("lane-row");
-  fillSelect(laneRow, groupOrder.slice(0, 500).map((g) => [g, groupTitle(g)]), chosen.group);
-  laneRow.addEventListener("change", () => choose({group: Number(laneRow.value)}));
+  laneRow.addEventListener("change", () => {
+    if (laneRow.value !== "task") choose({group: Number(laneRow.value)});
+  });
 
   function chooseWaits() {
-    waits = timelines.map((line) => line ? line.waitsOf(chosen.group) : []);
-    laneRow.value = chosen.group;
+    const pids = chosenPids();
+    waits = timelines.map((line) => line ? line.waitsOf(pids) : []);
+    most = Math.max(1, ...waits.map(mostAtOnce));
+    const groups = groupOrder.slice(0, 500);
+    if (!groups.includes(chosen.group)) groups.push(chosen.group);
+    const entries = groups.map((g) => [g, groupTitle(g)]);
+    if (chosen.pid !== null) entries.unshift(["task", taskName(chosen.pid)]);
+    fillSelect(laneRow, entries, chosen.pid === null ? chosen.group : "task");
   }
 
   function legend() {
     const items = data.classes.map((_, k) => [palette[k], classTitles[k], ""]);
     if (data.groups.pid.length > data.classes.length) items.push([palette[8], "other tasks", ""]);
-    items.push([style("--wait"), `waits of ${groupTitle(chosen.group)}`, "line"]);
+    items.push([style("--wait"), `waits of ${chosenTitle()}${most > 1 ? ", the higher the more of them" : ""}`, "line"]);
     byId("legend").replaceChildren(...items.map(([colour, name, kind]) => {
       const swatch = element("i", {class: kind});
       swatch.style.background = colour;
@@ -425,7 +466,9 @@ const timeline = (() => {
     const lines = timelines.filter(Boolean);
     if (lines.length === 0) return "";
     const texts = [];
-    const binned = `Where runs of tasks are too short to be told apart, the height of a colour is that task's share of ${duration(lines[0].binNs)}.`;
+    const thin = blocks.some((block) => block.lane < thinLane);
+    const binned = `Where runs of tasks are too short to be told apart, ` + (thin ? "the colour is that of the tasks with most of the time" : "the height of a colour is its tasks' share of the time") +
+      `, in steps of ${duration(lines[0].binNs)}.`;
     if (lines.every(keepsAll)) {
       texts.push(`Every single run of a task is here; zoom in to see them. ${binned}`);
     } else {
@@ -437,7 +480,7 @@ const timeline = (() => {
       }
       texts.push(binned);
     }
-    texts.push("Each run has its own clock: the same work happens at other times under another policy.");
+    texts.push("Each run has its own clock: the same work happens at other times under another policy. A simulated run ends where the first of its tasks has done all of its recorded work.");
     return texts.join(" ");
   }
 
@@ -460,6 +503,8 @@ const timeline = (() => {
       draw();
       byId("timeline-note").textContent = note();
     },
-    restyle, show, view, hit, blocks: () => blocks,
+    restyle, show, view,
+    // Where lanes are on the canvas, for tests.
+    blocks: () => blocks,
   };
 })();

@@ -19,6 +19,7 @@ class run_timeline {
     this.bins = line.bins;
     this.binNs = line.binNs;
     this.shares = bytesOf(line.shares);
+    this.sums = new Float64Array(classCount);
     this.windows = line.windows.map((w) => ({...w, cpu: run_timeline.decode(w, line.cpus)}));
   }
 
@@ -68,9 +69,10 @@ class run_timeline {
     return s && s.from <= time ? s : null;
   }
 
-  // Parts of the span between two times by class, in 0..1; the rest is idle.
+  // Parts of the span between two times by class, in 0..1; the rest is idle. Good until the next call.
   shareOf(cpu, from, to) {
-    const sums = new Float64Array(classCount);
+    const sums = this.sums;
+    sums.fill(0);
     const first = Math.max(0, Math.floor(from / this.binNs));
     const last = Math.min(this.bins - 1, Math.max(first, Math.ceil(to / this.binNs) - 1));
     for (let bin = first; bin <= last; ++bin) {
@@ -78,22 +80,42 @@ class run_timeline {
       for (let k = 0; k < classCount; ++k) sums[k] += this.shares[at + k];
     }
     const scale = 1 / (255 * Math.max(1, last - first + 1));
-    return sums.map((sum) => sum * scale);
+    for (let k = 0; k < classCount; ++k) sums[k] *= scale;
+    return sums;
   }
 
-  // The waits in detail windows of tasks of a group: {from, to, s}, ascending by their ends.
-  waitsOf(group) {
+  // Waits of those tasks: {from, to, pid, s}, ascending by their ends, s being the stretch that
+  // followed. Those within detail windows, and the longest of each task wherever it is (s is null).
+  waitsOf(pids) {
     const result = [];
+    const told = new Set();
     for (const window of this.windows) {
       for (const list of window.cpu) {
         for (const s of list) {
-          if (s.waited === 0 || groupOfPid(s.pid) !== group) continue;
-          result.push({from: s.from - s.waited, to: s.from, s});
+          if (s.waited === 0 || !pids.has(s.pid)) continue;
+          result.push({from: s.from - s.waited, to: s.from, pid: s.pid, s});
+          told.add(`${s.pid} ${s.from}`);
         }
       }
     }
-    return result.sort((a, b) => a.to - b.to);
+    const {maxFrom, maxTo} = data.tasks.runs[this.index];
+    for (const pid of pids) {
+      const index = taskByPid.get(pid);
+      if (maxTo[index] > maxFrom[index] && !told.has(`${pid} ${maxTo[index]}`)) {
+        result.push({from: maxFrom[index], to: maxTo[index], pid, s: null});
+      }
+    }
+    return result.sort((x, y) => x.to - y.to);
   }
+}
+
+// The most that wait at once.
+function mostAtOnce(waits) {
+  const edges = waits.flatMap((w) => [[w.from, 1], [w.to, -1]]).sort((x, y) => x[0] - y[0] || x[1] - y[1]);
+  let now = 0;
+  let most = 0;
+  for (const [, by] of edges) most = Math.max(most, now += by);
+  return most;
 }
 
 const timelines = data.runs.map((run, index) => run.timeline && new run_timeline(index, run.timeline));
@@ -153,12 +175,13 @@ function describe(line, cpu, time) {
 }
 
 function describeWait(line, w) {
-  const what = w.s.wait === wait.woken
-    ? `after ${w.s.waker === 0 ? "an interrupt or timer" : taskName(w.s.waker)} woke it`
-    : "after it lost the CPU";
-  const during = whoRanDuring(line, w);
-  return [`${taskName(w.s.pid)} waited ${duration(w.to - w.from)} on CPU ${w.s.cpu}, ${data.runs[line.index].label}`,
-    `from ${seconds(w.from)} to ${seconds(w.to)}, ${what}`, ...during];
+  const label = data.runs[line.index].label;
+  const lines = [`${taskName(w.pid)} waited ${duration(w.to - w.from)} for a CPU, ${label}`];
+  const span = `from ${seconds(w.from)} to ${seconds(w.to)}`;
+  if (!w.s) return [...lines, `${span}: its longest wait`];
+  const by = w.s.waker === 0 ? "an interrupt or timer" : taskName(w.s.waker);
+  lines.push(`${span}, ${w.s.wait === wait.woken ? `after ${by} woke it` : "after it lost the CPU"}`);
+  return [...lines, ...whoRanDuring(line, w)];
 }
 
 function whoRanDuring(line, w) {
@@ -173,5 +196,5 @@ function whoRanDuring(line, w) {
   const parts = [...sums].sort((a, b) => b[1] - a[1]);
   if (parts.length === 0) return [];
   const shown = parts.slice(0, 4).map(([pid, ns]) => `${taskName(pid)} ${duration(ns)}`).join(", ");
-  return [`Ran meanwhile: ${shown}${parts.length > 4 ? ` and ${parts.length - 4} more` : ""}.`];
+  return [`Ran on CPU ${w.s.cpu} meanwhile: ${shown}${parts.length > 4 ? ` and ${parts.length - 4} more` : ""}.`];
 }
