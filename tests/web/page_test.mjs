@@ -96,7 +96,9 @@ async function openPage(b, page, width = 1200, height = 900, colours = "light") 
 }
 
 async function silent(b) {
-  assert.deepEqual((await b.log()).map((entry) => entry.message), []);
+  // These tests read canvases back, on which the browser has advice.
+  const messages = (await b.log()).map((entry) => entry.message).filter((m) => !m.includes("willReadFrequently"));
+  assert.deepEqual(messages, []);
 }
 
 // ---- tests ----
@@ -150,7 +152,7 @@ test("a click keeps what hover said", async (b) => {
 });
 
 test("buttons, wheel and keys zoom", async (b) => {
-  await b.run(() => timeline.show(0, 3e9));
+  await b.run(() => timeline.show(0, 1e12));
   const whole = await b.run(viewSpan);
   await b.click("#zoom-in");
   assert.ok(Math.abs(await b.run(viewSpan) - whole / 2) < 10);
