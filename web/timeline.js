@@ -480,7 +480,7 @@ const timeline = (() => {
       }
       texts.push(binned);
     }
-    texts.push("Each run has its own clock: the same work happens at other times under another policy. A simulated run ends where the first of its tasks has done all of its recorded work.");
+    texts.push("A simulated run ends where the first of its tasks has done all of its recorded work.");
     return texts.join(" ");
   }
 

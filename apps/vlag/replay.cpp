@@ -307,15 +307,16 @@ std::string page_text(const replay_run& run) {
 
 void check_page_path(const replay_request& request) {
   if (!has_html_report()) {
-    throw input_error("--html: this vlag was built without npm, which brings the page's charts; "
-                      "expected a build with it (scripts/setup)");
+    throw input_error(
+        "--html: this vlag was built without npm, which brings the page's charts; "
+        "expected a build with it (scripts/setup)");
   }
   require_writable(request.html_path);
   require_other_file(request.html_path, request.trace);
   require_other_file(request.html_path, request.attributes_file);
   if (request.html_path == request.json_path) {
-    throw input_error(fmt::format("--html and --json: both are {}; expected two files",
-                                  request.html_path));
+    throw input_error(
+        fmt::format("--html and --json: both are {}; expected two files", request.html_path));
   }
 }
 

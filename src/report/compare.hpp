@@ -27,8 +27,8 @@ namespace vlag {
 [[nodiscard]] std::string what_changed_most(std::span<const run_figures* const> runs,
                                             const row_choice& choice);
 
-// The same sentence, and the two runs that it compares: the baseline, and the run that it names; the
-// last one when nothing changed much.
+// The same sentence, and the two runs that it compares: the baseline, and the run that it names;
+// the last one when nothing changed much.
 struct change_summary {
   std::string sentence;
   std::size_t base = 0;

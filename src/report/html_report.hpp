@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report as one HTML file that needs nothing else: no network, no other file. The page itself is
-// in web/ and is built into this library.
+// The report as one HTML file that needs nothing else: no network, no other file. The page itself
+// is in web/ and is built into this library.
 #pragma once
 
 #include <string>

@@ -128,8 +128,8 @@ json rows_json(const std::vector<page_row>& rows, std::span<const run_figures* c
           {"tasks", std::move(counts)},
           {"class", std::move(colours)},
           {"realtime", std::move(realtime)},
-          {"distributions",
-           static_cast<std::uint64_t>(std::count(distributions.begin(), distributions.end(), true))},
+          {"distributions", static_cast<std::uint64_t>(
+                                std::count(distributions.begin(), distributions.end(), true))},
           {"runs", std::move(per_run)}};
 }
 

@@ -49,10 +49,9 @@ void add_features(json& result, const std::vector<result_run>& runs) {
     result.push_back(
         entry("feature", std::string(f.name), std::string(f.meaning), std::move(values)));
   }
-  result.push_back(entry("feature", "HRTICK", "a timer ends a request, instead of the next tick",
-                         values_of(runs, [](const result_policy& p) -> json {
-                           return p.hrtick ? "on" : "off";
-                         })));
+  result.push_back(entry(
+      "feature", "HRTICK", "a timer ends a request, instead of the next tick",
+      values_of(runs, [](const result_policy& p) -> json { return p.hrtick ? "on" : "off"; })));
 }
 
 void add_constants(json& result, const std::vector<result_run>& runs) {

@@ -121,12 +121,9 @@ nlohmann::ordered_json timeline_json(const timeline_bins& line) {
                        {"dropped", w.dropped},
                        {"data", base64(stretch_bytes(w, request.from_ns))}});
   }
-  return {{"span", relative(line.ended_ns())},
-          {"cpus", request.cpus},
-          {"bins", request.bins_per_cpu},
-          {"binNs", line.bin_ns()},
-          {"stretches", line.stretches()},
-          {"shares", base64(bin_bytes(line))},
+  return {{"span", relative(line.ended_ns())}, {"cpus", request.cpus},
+          {"bins", request.bins_per_cpu},      {"binNs", line.bin_ns()},
+          {"stretches", line.stretches()},     {"shares", base64(bin_bytes(line))},
           {"windows", std::move(windows)}};
 }
 

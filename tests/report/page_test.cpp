@@ -22,9 +22,8 @@ using sample::run;
 using sample::task;
 
 struct two_runs {
-  run_figures recorded =
-      run("recorded", {task(1, "frame", 100, {1, 2}), task(7, "hog0", 800, {5}),
-                       task(8, "hog1", 50, {})});
+  run_figures recorded = run("recorded", {task(1, "frame", 100, {1, 2}), task(7, "hog0", 800, {5}),
+                                          task(8, "hog1", 50, {})});
   run_figures simulated = run("linux-6.12", {task(1, "frame", 100, {3, 4}),
                                              task(7, "hog0", 800, {}), task(8, "hog1", 50, {})});
   result_policy policy{
@@ -149,8 +148,7 @@ TEST(timeline_json, bins_are_parts_of_255_and_windows_say_their_count) {
   expected[0] = static_cast<char>(128);
   EXPECT_EQ(data["shares"], base64(expected));
   EXPECT_EQ(data["windows"][0]["count"], 1);
-  EXPECT_EQ(data["windows"][0]["data"],
-            base64(std::string("\0\x19\0\x01\0\0\0\0\0\0\0\0", 12)));
+  EXPECT_EQ(data["windows"][0]["data"], base64(std::string("\0\x19\0\x01\0\0\0\0\0\0\0\0", 12)));
 }
 
 TEST(reason_texts, every_decision_that_takes_the_cpu_away_has_one) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// large_page FILE: writes the page of a run of 5,000 tasks on 64 CPUs with 10 million switches, as a
-// busy server makes in minutes. For the tests of the page; prints what it holds.
+// large_page FILE: writes the page of a run of 5,000 tasks on 64 CPUs with 10 million switches, as
+// a busy server makes in minutes. For the tests of the page; prints what it holds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,8 @@ timeline_request request(std::vector<time_window> windows, const run_figures& na
 }
 
 run_figures names_only() {
-  constexpr const char* names[] = {"worker", "nginx", "db", "log", "gc", "io", "cron", "x", "y", "z"};
+  constexpr const char* names[] = {"worker", "nginx", "db", "log", "gc",
+                                   "io",     "cron",  "x",  "y",   "z"};
   run_figures run;
   run.to_ns = switches * step_ns;
   run.cpus.resize(cpus);
