@@ -57,6 +57,8 @@ class cfs_class {
   // slice_ns is ignored. False: nothing changes.
   bool set_attributes(task& t, sched_policy policy, int nice, std::uint64_t slice_ns,
                       std::uint64_t now_ns) noexcept;
+  // What a task asks for and CFS does not read: see attr.hpp. 0: nothing.
+  void carry_slice(task& t, std::uint64_t slice_ns) noexcept;
   void reweight(task& t, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
 
   [[nodiscard]] task* current() const noexcept { return current_; }

@@ -105,6 +105,9 @@ class cfs_queue {
   // A weight of no nice level, in place; vruntime and order stay. Requires: full_weight != 0.
   void reweight(entity& e, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
 
+  // e.slice_ns has changed, which only the timeline's bounds notice. Requires: e waits.
+  void slice_changed(entity& e) noexcept { waiting_.slice_changed(e, e.vruntime); }
+
   // Require: e is queued.
   void set_next(entity& e) noexcept { next_ = &e; }
   void set_last(entity& e) noexcept { last_ = &e; }

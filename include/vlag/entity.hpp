@@ -61,22 +61,29 @@ struct alignas(64) entity {
   bool is_group = false;                 // a group_part, otherwise a task
 };
 
-static_assert(sizeof(entity) <= 160);
+static_assert(sizeof(entity) <= 128);
 
 // A task: an entity with a scheduling policy and a nice value. Set the attributes before fork();
 // afterwards only through the class.
 struct task : entity {
-  std::uint32_t id = 0;  // for the owner; no decision reads it
+  std::int8_t latency_nice = 0;
+  bool latency_slice = false;  // custom_slice comes from latency_nice (attr.hpp)
+  bool reset_on_fork = false;
+  std::uint8_t rt_priority = 0;  // of FIFO and RR; 0 otherwise
   sched_policy policy = sched_policy::normal;
   std::int8_t static_nice = 0;  // what was last asked for; kept through SCHED_IDLE
   std::int8_t prio_nice = 0;    // what priority comparisons use
+  std::uint32_t id = 0;         // for the owner; no decision reads it
+  std::uint16_t util_min = 0;   // 0 .. 1024, for the owner's choice of a frequency
+  std::uint16_t util_max = 1024;
   task_group* group = nullptr;  // set before fork(), then changed by move(); nullptr: the root
 };
 
-static_assert(sizeof(task) <= 160);
+static_assert(sizeof(task) <= 128);
 
 // Sets policy and nice, and the weight that follows from them.
-// Requires: t is in no class; policy is normal, batch or idle; min_nice <= nice <= max_nice.
+// Requires: t is in no class; min_nice <= nice <= max_nice. (A real-time task gets the weight that
+// it would have in the fair class.)
 void set_initial_attributes(task& t, sched_policy policy, int nice) noexcept;
 
 }  // namespace vlag

@@ -54,6 +54,12 @@ enum class decision : std::uint8_t {
   child_runs_first,  // a new task was put before its parent: resched
 };
 
+// Where a slice comes from that is not the base slice.
+enum class slice_origin : std::uint8_t {
+  own,           // asked for; clamped to 0.1 .. 100 ms
+  latency_nice,  // follows from latency_nice (attr.hpp); taken as it is
+};
+
 // Called at each decision with the entity that it is about, which may be a group's (is_group). Must
 // not call back into the class.
 using decision_hook = void (*)(void* context, decision what, const entity& who);
@@ -118,7 +124,7 @@ class fair_class final : public group_scheduler {
   bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) noexcept;
   // Policy, nice and slice together. False: nothing changes.
   bool set_attributes(task& t, sched_policy policy, int nice, std::uint64_t slice_ns,
-                      std::uint64_t now_ns) noexcept;
+                      std::uint64_t now_ns, slice_origin origin = slice_origin::own) noexcept;
   // A weight of no nice level, in place (what groups do). Requires: full_weight != 0.
   void reweight(task& t, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
 
@@ -161,6 +167,7 @@ class fair_class final : public group_scheduler {
   // group that still exists.
   [[nodiscard]] std::uint64_t anomalies() const noexcept;
 
+  [[nodiscard]] const eevdf_config& config() const noexcept { return *config_; }
   // The root's queue, and the part of a group on this CPU (nullptr: the root).
   [[nodiscard]] const run_queue& queue() const noexcept { return root_.queue; }
   [[nodiscard]] const fair_level& level(const task_group* group = nullptr) const noexcept;
@@ -255,7 +262,7 @@ class fair_class final : public group_scheduler {
   [[nodiscard]] interrupted take_out(task& t, std::uint64_t now_ns) noexcept;
   void put_back(task& t, interrupted was, std::uint64_t now_ns) noexcept;
   void apply_weight(task& t) noexcept;
-  void apply_slice(task& t, std::uint64_t slice_ns) const noexcept;
+  void apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept;
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 
   // Bandwidth (fair_bandwidth.cpp). level.limited is false for nearly everyone.

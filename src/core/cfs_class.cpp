@@ -240,6 +240,12 @@ bool cfs_class::set_attributes(task& t, sched_policy policy, int nice, std::uint
   return true;
 }
 
+void cfs_class::carry_slice(task& t, std::uint64_t slice_ns) noexcept {
+  t.custom_slice = slice_ns != 0;
+  t.slice_ns = slice_ns;
+  if (t.queued && &t != current_) queue_.slice_changed(t);
+}
+
 // Takes t off, changes it and puts it back: a queued task goes behind its equals, a running one
 // starts a new share.
 void cfs_class::change(task& t, attributes to, floor_update floor) noexcept {

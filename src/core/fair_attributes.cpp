@@ -3,17 +3,12 @@
 // Changes of attributes: of a task by taking it out, changing it and putting it back; of a group in
 // place.
 #include "vlag/fair_class.hpp"
+#include "vlag/sched_attr.hpp"
 
 #include <algorithm>
 #include <new>
 
 namespace vlag {
-namespace {
-
-constexpr std::uint64_t shortest_own_slice_ns = 100'000;
-constexpr std::uint64_t longest_own_slice_ns = 100'000'000;
-
-}  // namespace
 
 // ---- Tasks
 
@@ -36,10 +31,16 @@ void fair_class::apply_weight(task& t) noexcept {
   t.weight = weight;
 }
 
-void fair_class::apply_slice(task& t, std::uint64_t slice_ns) const noexcept {
+void fair_class::apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept {
   t.custom_slice = slice_ns != 0;
-  t.slice_ns = slice_ns == 0 ? config_->base_slice_ns
-                             : std::clamp(slice_ns, shortest_own_slice_ns, longest_own_slice_ns);
+  t.latency_slice = t.custom_slice && origin == slice_origin::latency_nice;
+  if (slice_ns == 0) {
+    t.slice_ns = config_->base_slice_ns;
+  } else {
+    t.slice_ns = t.latency_slice
+                     ? slice_ns
+                     : std::clamp(slice_ns, shortest_own_slice_ns, longest_own_slice_ns);
+  }
 }
 
 void fair_class::priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept {
@@ -67,19 +68,19 @@ bool fair_class::set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns
 }
 
 bool fair_class::set_attributes(task& t, sched_policy policy, int nice, std::uint64_t slice_ns,
-                                std::uint64_t now_ns) noexcept {
+                                std::uint64_t now_ns, slice_origin origin) noexcept {
   const bool idle = policy == sched_policy::idle;
-  if (policy == t.policy && (idle || (nice == t.static_nice && slice_ns == t.slice_ns))) {
+  const bool keeps_slice = idle && origin == slice_origin::own;
+  if (policy == t.policy && (idle || nice == t.static_nice) &&
+      (keeps_slice || slice_ns == t.slice_ns)) {
     return false;
   }
   const int old_nice = t.prio_nice;
   const interrupted was = take_out(t, now_ns);
   t.policy = policy;
   t.prio_nice = static_cast<std::int8_t>(nice);
-  if (!idle) {
-    t.static_nice = static_cast<std::int8_t>(nice);
-    apply_slice(t, slice_ns);
-  }
+  if (!idle) t.static_nice = static_cast<std::int8_t>(nice);
+  if (!keeps_slice) apply_slice(t, slice_ns, origin);
   apply_weight(t);
   put_back(t, was, now_ns);
   if (t.prio_nice != old_nice) priority_changed(t, old_nice, now_ns);

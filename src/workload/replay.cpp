@@ -9,6 +9,7 @@
 #include "input/input_error.hpp"
 #include "input/text.hpp"
 #include "machine/machine.hpp"
+#include "vlag/sched_attr.hpp"
 #include "workload/recorded_programs.hpp"
 
 namespace vlag {
@@ -23,9 +24,6 @@ constexpr unsigned steps_per_span = 200;
 // to its switch. Fitted once, to the signal storms recorded on two kernels; no other figure depends
 // on it noticeably.
 constexpr std::uint64_t clock_lead_divisor = 6;
-
-constexpr std::uint64_t shortest_own_slice_ns = 100'000;
-constexpr std::uint64_t longest_own_slice_ns = 100'000'000;
 
 // A task stays where it was recorded when the mask has that CPU, else goes to the mask's first.
 void restrict_cpus(std::uint64_t mask, task_setup& setup) {
@@ -47,10 +45,9 @@ void apply_override(const task_override& change, const policy_config& config, ta
                                                       shortest_own_slice_ns, longest_own_slice_ns);
       break;
     case task_attribute::latency_nice:
-      setup.slice_ns = change.value == 0
-                           ? 0
-                           : (config.eevdf.base_slice_ns << 10) /
-                                 small_weight(weight_of_nice(static_cast<int>(change.value)).full);
+      setup.slice_ns = change.value == 0 ? 0
+                                         : latency_slice_ns(config.eevdf.base_slice_ns,
+                                                            static_cast<int>(change.value));
       break;
     case task_attribute::policy:
       setup.policy = static_cast<sched_policy>(change.value);

@@ -31,12 +31,18 @@ run("installing the core" ${CMAKE_COMMAND} --install ${WORK}/build)
 file(RENAME ${WORK}/first ${WORK}/moved)
 
 run("configuring a program with find_package" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer
-    -B ${WORK}/consumer ${toolchain} -DCMAKE_PREFIX_PATH=${WORK}/moved)
+    -B ${WORK}/consumer ${toolchain} -DEXAMPLES=${SOURCE}/examples -DCMAKE_PREFIX_PATH=${WORK}/moved)
 run("building it" ${CMAKE_COMMAND} --build ${WORK}/consumer)
 run("running it" ${WORK}/consumer/consumer)
 set(expected "3 ms at nice 5: 9170149 virtual ns\n")
 if(NOT output STREQUAL expected)
   message(FATAL_ERROR "the program built with find_package printed '${output}', not '${expected}'")
+endif()
+
+run("running the example" ${WORK}/consumer/tenants)
+file(READ ${SOURCE}/examples/tenants/expected.txt expected_of_example)
+if(NOT output STREQUAL expected_of_example)
+  message(FATAL_ERROR "the example built with find_package printed '${output}'")
 endif()
 
 file(GLOB_RECURSE pc_file ${WORK}/moved/vlag.pc)
