@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -21,7 +22,9 @@
 #include "report/html_report.hpp"
 #include "report/latency_table.hpp"
 #include "report/output_file.hpp"
+#include "report/perfetto_writer.hpp"
 #include "report/result_json.hpp"
+#include "report/schedule.hpp"
 #include "report/self_check.hpp"
 #include "report/task_groups.hpp"
 #include "trace/reader.hpp"
@@ -46,6 +49,7 @@ struct replay_run {
   bool reference_is_first = false;            // variants[0] is the same
   std::optional<self_check_result> check{};
   std::vector<std::string> notes{};
+  schedule_sink* pictures = nullptr;  // is told every run; nullptr: nobody asked
 
   [[nodiscard]] progress_bar::show progress() const {
     return request.quiet ? progress_bar::show::never : progress_bar::show::when_terminal;
@@ -175,19 +179,36 @@ void check_patterns(const replay_run& run) {
   for (const std::string& pattern : run.request.tasks) require_match(tasks, "--tasks", pattern);
 }
 
-run_figures simulate(const replay_run& run, const policy_variant& variant) {
+run_figures simulate(const replay_run& run, const policy_variant& variant,
+                     schedule_sink* pictures = nullptr) {
   progress_bar bar(run.progress(), printable(variant.label));
   const run_figures& recorded = run.workload->recorded();
   const double span_s = static_cast<double>(recorded.to_ns - recorded.from_ns) / 1e9;
-  run_figures figures = run.workload->simulate(variant, [&](unsigned per_mille) {
-    bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
-  });
+  std::optional<simulated_schedule> schedule;
+  if (pictures != nullptr) {
+    schedule.emplace(simulated_schedule::frame{variant.label, run.workload->cpus(),
+                                               recorded.to_ns - recorded.from_ns,
+                                               run.workload->window_from_ns()},
+                     *pictures);
+  }
+  run_figures figures = run.workload->simulate(
+      variant,
+      [&](unsigned per_mille) {
+        bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
+      },
+      schedule ? &*schedule : nullptr);
   figures.label = variant.label;
   return figures;
 }
 
 void simulate_all(replay_run& run) {
-  for (const policy_variant& v : run.variants) run.simulated.push_back(simulate(run, v));
+  if (run.pictures != nullptr) {
+    tell_recording(run.recording, run.workload->window_from_ns(), run.workload->window_to_ns(),
+                   *run.pictures);
+  }
+  for (const policy_variant& v : run.variants) {
+    run.simulated.push_back(simulate(run, v, run.pictures));
+  }
   if (!run.reference) return;
   const run_figures& recorded = run.workload->recorded();
   run.check = run.reference_is_first ? self_check(recorded, run.simulated.front())
@@ -305,19 +326,45 @@ std::string page_text(const replay_run& run) {
   return replay_page(source, run.progress());
 }
 
-void check_page_path(const replay_request& request) {
-  if (!has_html_report()) {
-    throw input_error(
-        "--html: this vlag was built without npm, which brings the page's charts; "
-        "expected a build with it (scripts/setup)");
+void require_page() {
+  if (has_html_report()) return;
+  throw input_error(
+      "--html: this vlag was built without npm, which brings the page's charts; expected a build "
+      "with it (scripts/setup)");
+}
+
+void require_output(const replay_request& request, const std::string& path) {
+  require_writable(path);
+  require_other_file(path, request.trace);
+  require_other_file(path, request.attributes_file);
+}
+
+void require_different_outputs(const replay_request& request) {
+  const std::pair<const char*, const std::string&> outputs[] = {
+      {"--json", request.json_path},
+      {"--html", request.html_path},
+      {"--perfetto", request.perfetto_path}};
+  for (const auto& [name, path] : outputs) {
+    for (const auto& [other, other_path] : outputs) {
+      if (path.empty() || &path == &other_path || path != other_path) continue;
+      throw input_error(
+          fmt::format("{} and {}: both are {}; expected two files", name, other, path));
+    }
   }
-  require_writable(request.html_path);
-  require_other_file(request.html_path, request.trace);
-  require_other_file(request.html_path, request.attributes_file);
-  if (request.html_path == request.json_path) {
-    throw input_error(
-        fmt::format("--html and --json: both are {}; expected two files", request.html_path));
+}
+
+// Simulates, and writes the Perfetto trace as it goes.
+void simulate_and_write(replay_run& run) {
+  if (run.request.perfetto_path.empty()) {
+    simulate_all(run);
+    return;
   }
+  whole_file file(run.request.perfetto_path);
+  perfetto_writer writer([&](std::string_view piece) { file.write(piece); });
+  run.pictures = &writer;
+  simulate_all(run);
+  run.pictures = nullptr;
+  file.finish();
 }
 
 int replay(replay_request& request) {
@@ -325,12 +372,13 @@ int replay(replay_request& request) {
     throw input_error("TRACE and --attrs cannot both be standard input; expected a file for one");
   }
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
-  if (to_file) {
-    require_writable(request.json_path);
-    require_other_file(request.json_path, request.trace);
-    require_other_file(request.json_path, request.attributes_file);
+  require_different_outputs(request);
+  if (to_file) require_output(request, request.json_path);
+  if (!request.perfetto_path.empty()) require_output(request, request.perfetto_path);
+  if (!request.html_path.empty()) {
+    require_page();
+    require_output(request, request.html_path);
   }
-  if (!request.html_path.empty()) check_page_path(request);
   request.replay.wakes = wakes_named(request.wakes);
   check_spelling(request);
 
@@ -340,7 +388,7 @@ int replay(replay_request& request) {
   choose_variants(run);
   note_settings(run);
   check_patterns(run);
-  simulate_all(run);
+  simulate_and_write(run);
 
   if (!request.html_path.empty()) write_whole_file(request.html_path, page_text(run));
   if (request.json_path == "-") {

@@ -19,8 +19,9 @@ struct replay_request {
   std::vector<std::string> settings;
   std::vector<std::string> tasks;
   std::string wakes = "automatic";
-  std::string html_path;  // empty: none
-  std::string json_path;  // empty: none; "-": standard output, instead of the tables
+  std::string html_path;      // empty: none
+  std::string json_path;      // empty: none; "-": standard output, instead of the tables
+  std::string perfetto_path;  // empty: none
   bool self_check = false;
   bool quiet = false;
   replay_options replay;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "input/input_error.hpp"
 
@@ -103,25 +104,53 @@ void require_other_file(const std::string& path, const std::string& input) {
   if (same) refuse(path, "it is an input of this run");
 }
 
-void write_whole_file(const std::string& path, std::string_view content) {
+struct whole_file::state {
+  std::string path;  // as the user wrote it
+  fs::path target;
+  fs::path written;  // target itself when that is a device or pipe
+  open_file file;
+
+  state(std::string name, fs::path to, fs::path beside, int flags)
+      : path(std::move(name)),
+        target(std::move(to)),
+        written(std::move(beside)),
+        file(written, O_WRONLY | flags, 0666) {
+    if (!file.is_open()) refuse(path, std::strerror(errno));
+  }
+};
+
+whole_file::whole_file(const std::string& path) {
   require_writable(path);
   const fs::path target = target_of(path);
   if (is_special(target)) {
-    open_file file(target, O_WRONLY, 0);
-    if (!file.is_open() || !file.write(content) || !file.close())
-      refuse(path, std::strerror(errno));
+    state_ = std::make_unique<state>(path, target, target, 0);
     return;
   }
   const fs::path beside =
       folder_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
-  open_file file(beside, O_WRONLY | O_CREAT | O_EXCL, 0666);
-  if (!file.is_open()) refuse(path, std::strerror(errno));
-  file.remove_at_end(true);
-  if (!file.write(content) || !file.close()) refuse(path, std::strerror(errno));
+  state_ = std::make_unique<state>(path, target, beside, O_CREAT | O_EXCL);
+  state_->file.remove_at_end(true);
+}
+
+whole_file::~whole_file() = default;
+
+void whole_file::write(std::string_view piece) {
+  if (!state_->file.write(piece)) refuse(state_->path, std::strerror(errno));
+}
+
+void whole_file::finish() {
+  if (!state_->file.close()) refuse(state_->path, std::strerror(errno));
+  if (state_->written == state_->target) return;
   std::error_code error;
-  fs::rename(beside, target, error);
-  if (error) refuse(path, error.message());
-  file.remove_at_end(false);
+  fs::rename(state_->written, state_->target, error);
+  if (error) refuse(state_->path, error.message());
+  state_->file.remove_at_end(false);
+}
+
+void write_whole_file(const std::string& path, std::string_view content) {
+  whole_file file(path);
+  file.write(content);
+  file.finish();
 }
 
 }  // namespace vlag

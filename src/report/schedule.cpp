@@ -98,6 +98,10 @@ void simulated_schedule::on_switch(std::uint64_t at_ns, unsigned cpu, std::uint3
   sink_->on_switch(e);
 }
 
+std::uint32_t simulated_schedule::running_on(unsigned cpu) const {
+  return cpu < running_.size() ? running_[cpu] : no_task;
+}
+
 void simulated_schedule::on_birth(std::uint64_t, unsigned, std::uint32_t task) { born_ = task; }
 
 void simulated_schedule::on_wakeup(std::uint64_t at_ns, unsigned cpu, std::uint32_t woken,
@@ -107,13 +111,14 @@ void simulated_schedule::on_wakeup(std::uint64_t at_ns, unsigned cpu, std::uint3
   cpu_of_task_[woken] = cpu;
   if (!open_) return;
   const unsigned told_on = waker == no_task ? cpu : cpu_of_task_[waker];
-  sink_->on_wakeup({since_start(at_ns), cpu, told_on, woken, waker, kind});
+  const std::uint32_t during = waker == no_task ? running_on(told_on) : waker;
+  sink_->on_wakeup({since_start(at_ns), cpu, told_on, woken, waker, kind, during});
 }
 
 void simulated_schedule::on_migrate(std::uint64_t at_ns, std::uint32_t task, unsigned from,
                                     unsigned to) {
   cpu_of_task_[task] = to;
-  if (open_) sink_->on_migrate({since_start(at_ns), task, from, to});
+  if (open_) sink_->on_migrate({since_start(at_ns), task, from, to, from});
 }
 
 void simulated_schedule::on_decision(std::uint64_t at_ns, unsigned cpu, std::uint32_t about,

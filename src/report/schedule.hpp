@@ -56,7 +56,7 @@ struct schedule_switch {
   // Why it left: R preempted or yielded, S waits or sleeps, X is gone; recorded ones may also be D
   // T t Z P I. `preempted` is the kernel's '+'; simulated: set when the task lost the CPU, clear
   // when it yielded.
-  trace::switch_state left;
+  trace::switch_state left{};
   std::int32_t previous_prio = 120;
   std::uint32_t next = no_task;
   std::int32_t next_prio = 120;
@@ -69,6 +69,7 @@ struct schedule_wakeup {
   std::uint32_t woken = no_task;
   std::uint32_t waker = no_task;  // no_task: an interrupt, or idle
   wakeup_kind kind = wakeup_kind::queued;
+  std::uint32_t during = no_task;  // had the CPU told_on: the waker, or whom the interrupt hit
 };
 
 // A task that is not running goes to another CPU.
@@ -77,6 +78,7 @@ struct schedule_migration {
   std::uint32_t task = no_task;
   unsigned from_cpu = 0;
   unsigned to_cpu = 0;
+  unsigned told_on = 0;  // where that was decided
 };
 
 // What the fair class decided; comes before the switch that it leads to. Simulated only.
@@ -170,6 +172,7 @@ class simulated_schedule final : public machine_observer {
 
  private:
   [[nodiscard]] std::uint64_t since_start(std::uint64_t at_ns) const { return at_ns - start_ns_; }
+  [[nodiscard]] std::uint32_t running_on(unsigned cpu) const;
   [[nodiscard]] std::int32_t prio_of(std::uint32_t task) const;
 
   frame frame_;

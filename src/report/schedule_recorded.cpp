@@ -81,7 +81,7 @@ class recorded_telling {
           running_[e.cpu] = e.pid;
         }
         if (inside) seen[e.cpu] = true;
-      } else if (is_wakeup(e.kind) && in_task_context(e)) {
+      } else if (is_wakeup(e.kind)) {
         see(e.context_pid, 0, 0, inside);
       }
     }
@@ -149,10 +149,11 @@ class recorded_telling {
       sink_.on_switch({at_ns, e.cpu, previous, e.prev_state, e.prio, next, e.other_prio});
     } else if (is_wakeup(e.kind)) {
       const unsigned cpu = e.target_cpu < 0 ? e.cpu : static_cast<unsigned>(e.target_cpu);
-      const std::uint32_t waker = in_task_context(e) ? number_of(e.context_pid) : no_task;
+      const std::uint32_t during = number_of(e.context_pid);
+      const std::uint32_t waker = in_task_context(e) ? during : no_task;
       const std::uint32_t woken = named(e, e.pid, e.comm);
       if (e.kind != event_kind::waking) put_on(woken, cpu);
-      sink_.on_wakeup({at_ns, cpu, e.cpu, woken, waker, kind_of(e.kind)});
+      sink_.on_wakeup({at_ns, cpu, e.cpu, woken, waker, kind_of(e.kind), during});
     } else {
       tell_migration(e, at_ns);
     }
@@ -164,7 +165,7 @@ class recorded_telling {
     if (task == no_task) return;
     const unsigned from = cpu_of_task_[task].value_or(e.cpu);
     put_on(task, to);
-    sink_.on_migrate({at_ns, task, from, to});
+    sink_.on_migrate({at_ns, task, from, to, e.cpu});
   }
 
   void put_on(std::uint32_t task, unsigned cpu) {
