@@ -48,7 +48,7 @@ function durationParts(ns) {
   const digits = unit === "ns" || value >= 100 ? 0 : value >= 10 ? 1 : 2;
   return [minus(value.toFixed(digits)), unit];
 }
-const duration = (ns) => durationParts(ns).join(" ");
+const duration = (ns) => durationParts(ns).join("\u00a0");
 // Milliseconds to the microsecond, as the tables of the command.
 const ms = (ns) => (ns / 1e6).toFixed(3);
 const seconds = (ns, digits = 6) => `${(ns / 1e9).toFixed(digits)} s`;

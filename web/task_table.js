@@ -19,10 +19,11 @@ const taskTable = (() => {
   const figure = (run, key, i) => source().runs[run][key][i];
   const title = (i) => state.rows === "groups" ? groupTitle(i) : `${source().title[i]}`;
 
-  // P99 after / before, where both had waits.
+  // P99 after and before, where both rest on enough waits to tell.
+  const waitsForP99 = 100;
   function change(i) {
     const [before, after] = [figure(chosen.base, "p99", i), figure(chosen.run, "p99", i)];
-    if (figure(chosen.base, "waits", i) === 0 || figure(chosen.run, "waits", i) === 0) return null;
+    if (Math.min(figure(chosen.base, "waits", i), figure(chosen.run, "waits", i)) < waitsForP99) return null;
     return {before, after};
   }
 
@@ -108,7 +109,7 @@ const taskTable = (() => {
     byId("page-back").disabled = state.page === 0;
     byId("page-on").disabled = state.page === pages - 1;
     byId("table-note").textContent = `Large: ${data.runs[chosen.run].label}. Small: ${data.runs[chosen.base].label}. ` +
-      "A wait is from a wake-up, or from losing the CPU, to running again. Choose a name to see its waits above.";
+      `A wait is from a wake-up, or from losing the CPU, to running again. The change of P99 is told from ${waitsForP99} waits in both. Choose a name to see its waits above.`;
   }
 
   function showRows(rows) {
