@@ -6,7 +6,8 @@ RECORDING := tests/data/traces/6.1-dspin-1cpu
 VLAG := build/vlag
 SOURCES = git ls-files '*.cpp' '*.hpp'
 
-.PHONY: build command configure run test bench fidelity format format-check lint clean
+.PHONY: build command configure run test bench fidelity aarch64 mutants fuzz-long format format-check \
+        lint clean
 
 # All of it: command, tests, benchmarks.
 build: configure
@@ -40,6 +41,23 @@ fidelity: build
 	@mkdir -p out
 	build/release/tests/fidelity/fidelity > out/fidelity.md
 	@mv out/fidelity.md docs/fidelity.md
+
+# The core library and its tests for 64-bit ARM, under qemu-user.
+aarch64:
+	@scripts/setup aarch64
+	@cmake --preset aarch64 >/dev/null
+	@cmake --build --preset aarch64 -j $(JOBS)
+	@ctest --preset aarch64 -j $(JOBS)
+# Which test notices each known fault: some minutes, so CI does not run it.
+mutants:
+	@scripts/setup
+	@scripts/mutants > docs/mutants.md.new && mv docs/mutants.md.new docs/mutants.md && \
+	  cat docs/mutants.md
+
+# Ten million random operations on trees of groups, against the exact model.
+fuzz-long: configure
+	@cmake --build --preset release -j $(JOBS) --target eevdf_tree_test
+	@scripts/fuzz-long build/release/tests/property/eevdf_tree_test
 
 format:
 	@scripts/setup lint

@@ -47,9 +47,7 @@ std::vector<const profile*> chosen_profiles(const features_request& request) {
   return result;
 }
 
-bool is_on(const policy_config& config, feature f) {
-  return (config.engine == fair_engine::eevdf ? config.eevdf.features : config.cfs.features).has(f);
-}
+bool is_on(const policy_config& config, feature f) { return config.features().has(f); }
 
 std::string constant_text(const policy_config& config, const constant_info& c) {
   const std::uint64_t value = constant_value(config, c);

@@ -2,6 +2,7 @@
 #include "vlag/profile.hpp"
 
 #include <fmt/format.h>
+#include <array>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,8 @@ namespace vlag {
 namespace {
 
 std::string engine_text(fair_engine engine) {
-  return engine == fair_engine::eevdf ? "EEVDF" : "CFS";
+  constexpr std::array names = {"EEVDF", "CFS", "paper"};
+  return names[static_cast<std::size_t>(engine)];
 }
 
 void print_profiles() {
@@ -28,10 +30,12 @@ void print_profiles() {
   }
   std::string levels;
   for (const profile& p : all_profiles()) {
+    if (!p.exact) continue;
     levels += fmt::format("{}{} means {}", levels.empty() ? "" : ", ", p.name, p.reference);
   }
   fmt::print(
       "{}\n{}:\nthe decisions of exactly that patch level, not of the whole series.\n"
+      "The others follow what they name in the direction of their effects.\n"
       "vlag features --profile NAME shows what each is made of.\n",
       table.text(), levels);
 }
@@ -42,6 +46,7 @@ void print_json() {
     list.push_back({{"name", std::string(p.name)},
                     {"class", engine_text(p.engine)},
                     {"reference", std::string(p.reference)},
+                    {"exact", p.exact},
                     {"meaning", std::string(p.meaning)}});
   }
   const nlohmann::ordered_json whole{{"schema", "vlag-profiles/1"}, {"profiles", std::move(list)}};

@@ -142,7 +142,7 @@ void note_settings(replay_run& run) {
   }
   for (const policy_variant& v : run.variants) {
     for (const std::string& text : settings_without_effect(v)) {
-      run.notes.push_back(fmt::format("{} has no effect under {}: CFS knows no slices of tasks",
+      run.notes.push_back(fmt::format("{} has no effect under {}, which has no such attribute",
                                       text, v.config.source->name));
     }
   }
@@ -257,8 +257,9 @@ void print_tables(const replay_run& run) {
   const row_choice choice = rows_of(run);
   row_choice compared = choice;
   compared.max_rows = max_compared_groups;
-  fmt::print("{}\n{}\n{}\n", comparison_table(columns, compared), totals_table(columns),
-             what_changed_most(columns, compared));
+  fmt::print("{}\n", comparison_table(columns, compared));
+  if (const std::string groups = group_table(columns); !groups.empty()) fmt::print("{}\n", groups);
+  fmt::print("{}\n{}\n", totals_table(columns), what_changed_most(columns, compared));
   if (!run.request.quiet) {
     const std::vector<std::int32_t> pids = chosen_tasks(columns, choice);
     for (const run_figures* column : columns) {
@@ -274,9 +275,12 @@ void print_tables(const replay_run& run) {
 }
 
 result_policy policy_result(const policy_variant& variant) {
-  result_policy result{variant.config, variant.hrtick, {}};
+  result_policy result{variant.config, variant.hrtick, {}, {}};
   for (const task_override& o : variant.overrides) {
-    result.overrides.push_back({o.pattern, std::string(to_string(o.attribute)), o.value});
+    result.overrides.push_back({o.pattern, std::string(to_string(o.attribute)), o.value, o.group});
+  }
+  for (const group_override& o : variant.group_files) {
+    result.group_files.push_back({o.path, o.file.name, o.file.text});
   }
   return result;
 }

@@ -44,9 +44,10 @@ void declare_options(CLI::App& command, replay_request& request) {
   command
       .add_option(
           "--policy", request.policies,
-          "replay under PROFILE[,KEY=VALUE]..., KEY a feature, a constant or TASK.ATTR with\n"
-          "ATTR nice, latency_nice, slice, policy or cpus (0-3, 0+2-3); several times for\n"
-          "several policies (default: the recorded one if --attrs names it, else linux-6.12)")
+          "replay under PROFILE[,KEY=VALUE]..., KEY a feature, a constant, TASK.ATTR with ATTR\n"
+          "nice, latency_nice, slice, policy, cpus (0-3, 0+2-3) or group (/a/b), or GROUP.FILE\n"
+          "(/a.cpu.weight); several times for several policies\n"
+          "(default: the recorded one if --attrs names it, else linux-6.12)")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   command

@@ -77,8 +77,9 @@ struct attr_host {
 [[nodiscard]] attr_error write_attr(const sched_attr& from, std::span<std::byte> to) noexcept;
 
 // Sets attributes of a task in any state. Nothing changes unless the answer is `none`; nothing is
-// requeued unless an attribute changes. nullptr: no such task. wanted.size is 0 or a size from
-// version 0 to version 2 (otherwise too_big). A lone KEEP_PARAMS keeps the policy as well, as the system call does.
+// requeued unless an attribute changes. nullptr: no such task. wanted.size is 0 or from version 0
+// to sizeof wanted (otherwise too_big). A lone KEEP_PARAMS keeps the policy as well, as the system
+// call does.
 [[nodiscard]] attr_error set_attr(fair_class& fair, task* t, const sched_attr& wanted,
                                   std::uint64_t now_ns, const attr_host& host = {}) noexcept;
 [[nodiscard]] attr_error set_attr(cfs_class& fair, task* t, const sched_attr& wanted,

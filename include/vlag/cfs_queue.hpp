@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One CFS run queue, one level, of Linux 6.1: accounting, min_vruntime, placement, the share of the
-// period, buddies, pick. It knows entities only; what a task operation does with it is in
-// cfs_class.hpp.
+// period, buddies, pick. It knows entities only; what an operation on a task does with the queues
+// of a tree is in cfs_class.hpp.
 //
 // Each entity runs in proportion to its weight because it is charged virtual time, wall-clock time
 // x 1024 / weight, and the one charged least so far (smallest vruntime) runs next. Three rules bend
@@ -45,6 +45,15 @@ enum class kept_vruntime : std::uint8_t { absolute, relative };
 // Whether min_vruntime may move up when an entity leaves.
 enum class floor_update : std::uint8_t { advance, hold };
 
+// Buddy slots of a queue, as a set.
+enum buddy_roles : unsigned {
+  no_role = 0,
+  role_next = 1U << 0,
+  role_last = 1U << 1,
+  role_skip = 1U << 2,
+  all_roles = role_next | role_last | role_skip
+};
+
 // What a tick finds out about the running entity.
 enum class share_state : std::uint8_t { not_used_up, used_up, ahead_of_others };
 
@@ -58,26 +67,30 @@ class cfs_queue {
   cfs_queue(const cfs_config& config, timeline_storage& storage) noexcept;
 
   // Charges the running entity, queued or not, for the time since it was last charged.
-  void account(std::uint64_t now_ns) noexcept;
+  void account(std::uint64_t now_ns) noexcept {
+    if (running_ != nullptr && before(running_->exec_start_ns, now_ns)) charge(now_ns);
+  }
 
-  // A new entity's vruntime, absolute, starting from the one that it has: its parent's, or 0.
-  // Requires: e is not queued.
-  void place_new(entity& e, entity_kind kind) const noexcept;
+  // A new entity's vruntime, absolute, starting from the one that it has: its parent's, or 0. It
+  // pays one share of slice_ns in advance. Requires: e is not queued.
+  void place_new(entity& e, std::uint64_t slice_ns) const noexcept;
   // A sleeper's: its own or, if that is later, min_vruntime less the credit.
   void place_woken(entity& e, entity_kind kind, std::uint64_t now_ns) const noexcept;
 
   // Both account first. Require: e is not queued; a place in the storage is reserved. O(log n).
   void enqueue_woken(entity& e, entity_kind kind, std::uint64_t now_ns) noexcept;
   void enqueue_relative(entity& e, entity_kind kind, std::uint64_t now_ns) noexcept;
-  // Accounts first. The running entity stays running() after it. Requires: e is queued. O(log n).
-  void dequeue(entity& e, entity_kind kind, kept_vruntime keep, floor_update floor,
-               std::uint64_t now_ns) noexcept;
+  // Accounts first. The running entity stays current() after it. Returns the buddy roles that e has
+  // lost. Requires: e is queued. O(log n).
+  buddy_roles dequeue(entity& e, entity_kind kind, kept_vruntime keep, floor_update floor,
+                      std::uint64_t now_ns) noexcept;
 
   // The running entity, if any, goes back among the waiting ones, behind its equals; one that is
   // not queued any more just stops running. O(log n).
   void put_back(std::uint64_t now_ns) noexcept;
-  // e runs and starts a new share; it loses its buddy roles. Requires: nothing runs. O(log n).
-  void set_running(entity& e, std::uint64_t now_ns) noexcept;
+  // e runs and starts a new share; it loses its buddy roles, which are returned. Requires: nothing
+  // runs. O(log n).
+  buddy_roles set_running(entity& e, std::uint64_t now_ns) noexcept;
 
   // Who should run: the running entity if it may go on. Changes nothing; accounts nothing. nullptr:
   // the queue is empty. O(1); O(log n) when the skip buddy is first.
@@ -87,16 +100,16 @@ class cfs_queue {
   // is up to some ns less than the exact quotient, also when e is alone: the inverse of the load is
   // rounded down to 32 bits (5'999'998 of 6'000'000 for one entity of nice 0).
   [[nodiscard]] std::uint64_t slice(const entity& e, entity_kind kind) const noexcept;
-  // Its three steps, for a tree of queues: the period for n entities; e's part of a time by its
-  // weight on this queue; the smallest share.
+  // Its three steps, for a tree of queues: the period for n entities or tasks; e's part of a time
+  // by its weight on this queue; the smallest share.
   [[nodiscard]] std::uint64_t period(std::uint64_t n) const noexcept;
   [[nodiscard]] std::uint64_t part_of(std::uint64_t time_ns, const entity& e) const noexcept;
   [[nodiscard]] std::uint64_t at_least_granularity(std::uint64_t slice_ns,
                                                    entity_kind kind) const noexcept;
 
-  // Has the running entity had its share of slice_ns (then it loses its buddy roles), or is it
-  // ahead of the first waiting one by more than that? Requires: something runs and something waits.
-  [[nodiscard]] share_state check_share(std::uint64_t slice_ns) noexcept;
+  // Has the running entity had its share of slice_ns, or is it ahead of the first waiting one by
+  // more than that? Requires: something runs and something waits.
+  [[nodiscard]] share_state check_share(std::uint64_t slice_ns) const noexcept;
 
   // Is `behind` so far behind `ahead` that it should run first: by more than the wakeup
   // granularity, taken at the weight of `behind`?
@@ -104,6 +117,8 @@ class cfs_queue {
 
   // A weight of no nice level, in place; vruntime and order stay. Requires: full_weight != 0.
   void reweight(entity& e, std::uint64_t full_weight, std::uint64_t now_ns) noexcept;
+  // A queued entity is of another kind from now on.
+  void kind_changed(entity_kind to) noexcept { nr_idle_ += to == entity_kind::idle ? 1 : 0U - 1U; }
 
   // e.slice_ns has changed, which only the timeline's bounds notice. Requires: e waits.
   void slice_changed(entity& e) noexcept { waiting_.slice_changed(e, e.vruntime); }
@@ -112,10 +127,14 @@ class cfs_queue {
   void set_next(entity& e) noexcept { next_ = &e; }
   void set_last(entity& e) noexcept { last_ = &e; }
   void set_skip(entity& e) noexcept { skip_ = &e; }
-  void drop_buddies(const entity& e) noexcept;
+  // Takes e out of the slots that are asked for; returns those that it was in.
+  buddy_roles drop_buddies(const entity& e, buddy_roles from = all_roles) noexcept {
+    const bool buddy = next_ == &e || last_ == &e || skip_ == &e;
+    return buddy ? drop_roles(e, from) : no_role;
+  }
 
-  // Stays after dequeue() until put_back().
-  [[nodiscard]] entity* running() const noexcept { return running_; }
+  // What runs; stays after dequeue() until put_back().
+  [[nodiscard]] entity* current() const noexcept { return running_; }
   [[nodiscard]] const entity* next_buddy() const noexcept { return next_; }
   [[nodiscard]] const entity* last_buddy() const noexcept { return last_; }
   [[nodiscard]] const entity* skip_buddy() const noexcept { return skip_; }
@@ -134,6 +153,8 @@ class cfs_queue {
   [[nodiscard]] bool has(feature f) const noexcept { return config_->features.has(f); }
   [[nodiscard]] entity* queued_running() const noexcept;
   [[nodiscard]] entity* second_after(const entity& first) const noexcept;
+  void charge(std::uint64_t now_ns) noexcept;
+  buddy_roles drop_roles(const entity& e, buddy_roles from) noexcept;
   void advance_min_vruntime() noexcept;
   void add_load(std::uint64_t full_weight) noexcept;
   void join(entity& e, entity_kind kind) noexcept;

@@ -28,9 +28,13 @@
 #include "vlag/run_queue.hpp"
 #include "vlag/timeline.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vlag {
+
+template <typename Class, typename Level>
+struct bandwidth_rules;
 
 // Why something was decided; told to the decision hook.
 enum class decision : std::uint8_t {
@@ -48,6 +52,7 @@ enum class decision : std::uint8_t {
   out_of_bandwidth,      // the running task's group, or one above, used up its quota: resched
   group_throttled,       // a group is off the queue until its bandwidth is refilled
   group_unthrottled,     // and now it is back
+  tick_repicks,          // a tick found that another would be picked: resched
   // CFS only
   ran_its_share,     // the running task had its share of the period: resched
   ran_ahead,         // it is ahead of the first waiting one by more than its share: resched
@@ -187,6 +192,7 @@ class fair_class final : public group_scheduler {
                                       group_part& parent) noexcept override;
   void remove_part(group_part& part, std::uint64_t now_ns) noexcept override;
   [[nodiscard]] bool is_current(const group_part& part) const noexcept override;
+  void idle_changed(group_part& part) noexcept override;
   void shares_changed(group_part& part, std::uint64_t now_ns) noexcept override;
   void latency_nice_changed(group_part& part, std::uint64_t now_ns) noexcept override;
   void bandwidth_changed(group_part& part, std::uint64_t now_ns) noexcept override;
@@ -206,10 +212,6 @@ class fair_class final : public group_scheduler {
     delay_complete,  // was delayed, and leaves now
   };
   enum class entry : std::uint8_t { forked, woken, changed };
-  // Tasks that join or leave a subtree, by what the queues above count.
-  struct task_counts {
-    std::uint32_t queued, runnable, delayed, idle;
-  };
 
   void tell(decision what, const entity& who) const noexcept {
     if (hook_ != nullptr) hook_(hook_context_, what, who);
@@ -228,6 +230,10 @@ class fair_class final : public group_scheduler {
     if (c != nullptr && before(c->exec_start_ns, now_ns)) charge_time(level, now_ns);
   }
   void charge_time(fair_level& level, std::uint64_t now_ns) noexcept;
+  // Kept out of charge_time(), which is inlined wherever it is called.
+  [[gnu::noinline]] void give_way(const entity& running, run_queue::verdict why) noexcept;
+  // Kept out of the tick of the profiles that do not ask for it.
+  [[gnu::noinline]] void repick() noexcept;
   void enqueue_entity(entity& e, placement how, std::uint64_t now_ns) noexcept;
   [[nodiscard]] bool dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) noexcept;
   void put(fair_level& level, entity& e, std::uint64_t now_ns) noexcept;
@@ -237,12 +243,12 @@ class fair_class final : public group_scheduler {
                                              std::uint64_t shortest_inside_ns) const noexcept;
 
   // The tree (fair_tree.cpp).
+  [[nodiscard]] static placement placement_of(entry how) noexcept;
   void enqueue(task& t, entry how, std::uint64_t now_ns) noexcept;
   bool dequeue(entity& e, leaving why, std::uint64_t now_ns) noexcept;
   void refresh_ancestors(entity& group_entity, task_counts change, std::uint64_t now_ns) noexcept;
   void refresh_ancestors(entity& group_entity, std::uint64_t shortest_ns, task_counts change,
                          std::uint64_t now_ns) noexcept;
-  static void count_tasks(fair_level& level, task_counts& change) noexcept;
   static void count_runnable(const entity& e, std::uint32_t tasks) noexcept;
   void begin_delay(entity& e) noexcept;
   static void count_end_of_delay(const entity& e) noexcept;
@@ -262,18 +268,19 @@ class fair_class final : public group_scheduler {
   [[nodiscard]] interrupted take_out(task& t, std::uint64_t now_ns) noexcept;
   void put_back(task& t, interrupted was, std::uint64_t now_ns) noexcept;
   void apply_weight(task& t) noexcept;
+  // Of another slice than the base slice, by its origin.
+  [[nodiscard]] bool may_have_slice(const task& t) const noexcept {
+    return config_->features.has(t.latency_slice ? feature::latency_slice : feature::own_slice);
+  }
   void apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept;
   void priority_changed(task& t, int old_nice, std::uint64_t now_ns) noexcept;
 
-  // Bandwidth (fair_bandwidth.cpp). level.limited is false for nearly everyone.
-  void charge_quota(fair_level& level, std::uint64_t ran_ns, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool fetch_runtime(fair_level& level, std::int64_t target_ns,
-                                   std::uint64_t now_ns) noexcept;
-  void give_back_runtime(fair_level& level) noexcept;
-  void throttle_on_enqueue(fair_level& level, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool throttle_if_used_up(fair_level& level, std::uint64_t now_ns) noexcept;
-  [[nodiscard]] bool throttle(fair_level& level, std::uint64_t now_ns) noexcept;
-  void unthrottle(fair_level& level, std::uint64_t now_ns) noexcept;
+  // Bandwidth (bandwidth_rules.hpp). level.limited is false for nearly everyone.
+  template <typename Class, typename Level>
+  friend struct bandwidth_rules;
+  using bandwidth = bandwidth_rules<fair_class, fair_level>;
+  void leave_throttled(entity& e, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool join_unthrottled(entity& e, std::uint64_t now_ns) noexcept;
 
   fair_level root_;
   task* running_ = nullptr;

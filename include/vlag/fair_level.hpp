@@ -6,8 +6,7 @@
 // Invariants, outside of a call into the class:
 // 1. The entity is queued iff its own queue is not empty, unless the entity is delayed (then the
 //    own queue is empty) or the part, or one below whose leaving emptied it, is throttled.
-// 2. throttle_count is the number of throttled parts from this one up to the root.
-// 3. h_nr_queued = h_nr_runnable + h_nr_delayed counts the tasks of the subtree, without those in
+// 2. h_nr_queued = h_nr_runnable + h_nr_delayed counts the tasks of the subtree, without those in
 //    throttled parts below.
 #pragma once
 
@@ -24,16 +23,8 @@ struct fair_level : group_part {
     is_group = true;
   }
 
-  // Of a group with a quota: it is charged for its CPU time, and throttled when the time in hand is
-  // used up and the pool has none.
-  bool limited = false;
-  bool throttled = false;
-  std::uint32_t throttle_count = 0;
-  std::int64_t remaining_ns = 0;  // CPU time in hand; below 0: overdrawn
-
+  std::uint32_t nr_idle = 0;  // idle entities on the own queue, groups included
   run_queue queue;
-
-  [[nodiscard]] bool of_idle_group() const noexcept { return group != nullptr && group->idle(); }
 };
 
 // The part on whose queue e is, and the part that a group's entity belongs to.

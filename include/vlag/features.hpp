@@ -21,8 +21,15 @@ enum class feature : std::uint8_t {
   delay_dequeue,
   delay_zero,
   wakeup_preemption,  // also CFS
+  place_lag_inflate,
+  lag_clamp,
+  own_slice,
+  latency_slice,
+  tick_repick,
+  yield_to_deadline,
+  fair_sleepers,
+  gentle_fair_sleepers,  // also CFS
   // CFS
-  gentle_fair_sleepers,
   start_debit,
   last_buddy,
   cache_hot_buddy,
@@ -46,8 +53,8 @@ class feature_set {
   std::uint32_t bits_ = 0;
 };
 
-// Which class a profile runs.
-enum class fair_engine : std::uint8_t { eevdf, cfs };
+// Which class a profile runs. paper: EEVDF as published, without features (paper_class.hpp).
+enum class fair_engine : std::uint8_t { eevdf, cfs, paper };
 
 // One row a feature and engine. Names are written as the kernel writes them (PLACE_LAG).
 struct feature_info {
@@ -75,6 +82,11 @@ struct eevdf_config {
   std::uint64_t bandwidth_slice_ns = 5'000'000;  // CPU time a CPU takes from a group's pool at once
 };
 
+// What the paper's algorithm needs to know.
+struct paper_config {
+  std::uint64_t base_slice_ns = 4'000'000;  // request of a client that asked for no other
+};
+
 // What a CFS class needs to know.
 struct cfs_config {
   feature_set features = default_features(fair_engine::cfs);
@@ -84,6 +96,7 @@ struct cfs_config {
   std::uint64_t wakeup_granularity_ns = 1'000'000;
   std::uint32_t nr_latency = 8;  // tasks above which the period stretches
   bool child_runs_first = false;
+  std::uint64_t bandwidth_slice_ns = 5'000'000;  // CPU time a CPU takes from a group's pool at once
 };
 
 }  // namespace vlag

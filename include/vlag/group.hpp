@@ -56,19 +56,50 @@ struct bandwidth_limit {
   std::uint64_t burst_ns = 0;
 };
 
+// Tasks that join or leave a subtree, by what the queues above count. Unsigned: what leaves is
+// counted by adding what wraps.
+struct task_counts {
+  std::uint32_t queued, runnable, delayed, idle;
+};
+
 // One CPU's part of a group, what both classes have of it. As an entity it stands for the group;
 // entity::parent is then the part on whose queue it waits. The classes derive from it and add the
 // group's own queue; the counters are of that queue.
+//
+// Invariant, outside of a call into the class: throttle_count is the number of throttled parts from
+// this one up to the root.
 struct group_part : entity {
   std::uint32_t depth = 0;      // of the own queue's entities: 0 on the root's
-  std::uint32_t nr_idle = 0;    // idle entities on the own queue, groups included
   task_group* group = nullptr;  // nullptr: the root part of a class that is in no tree
+  // What the entity weighs (full) where load tracking divides the group's shares among CPUs: set by
+  // who does that (pelt_queue.hpp, group_weight()), who then calls shares_changed(). 0: all shares.
+  std::uint64_t shares_here = 0;
   // Tasks in the subtree: queued (delayed ones included), and how many of those are idle: of
   // SCHED_IDLE or in an idle group between them and this queue. The next two are EEVDF's.
   std::uint32_t h_nr_queued = 0;
   std::uint32_t h_nr_idle = 0;
   std::uint32_t h_nr_runnable = 0;
   std::uint32_t h_nr_delayed = 0;
+
+  // Of a group with a quota: it is charged for its CPU time, and throttled when the time in hand is
+  // used up and the pool has none.
+  bool limited = false;
+  bool throttled = false;
+  std::uint32_t throttle_count = 0;
+  std::int64_t remaining_ns = 0;         // CPU time in hand; below 0: overdrawn
+  std::uint64_t throttled_since_ns = 0;  // of a throttled part: the class's time when it began
+
+  [[nodiscard]] bool of_idle_group() const noexcept;
+  // Requires: of a group.
+  [[nodiscard]] std::uint64_t shares() const noexcept;
+  // Counts a change on this queue, and makes it what the queue above has to count.
+  void count_tasks(task_counts& change) noexcept {
+    h_nr_queued += change.queued;
+    h_nr_runnable += change.runnable;
+    h_nr_delayed += change.delayed;
+    h_nr_idle += change.idle;
+    if (of_idle_group()) change.idle = change.queued;
+  }
 };
 
 // What a fair class does for groups on its CPU. Called by group_tree and task_group only.
@@ -88,7 +119,8 @@ class group_scheduler {
   // The part is what runs on its parent's queue (also between exit() and schedule()).
   [[nodiscard]] virtual bool is_current(const group_part& part) const noexcept = 0;
 
-  // Attributes of part.group have changed.
+  // Attributes of part.group have changed. idle_changed() is told of queued parts only.
+  virtual void idle_changed(group_part& part) noexcept = 0;
   virtual void shares_changed(group_part& part, std::uint64_t now_ns) noexcept = 0;
   virtual void latency_nice_changed(group_part& part, std::uint64_t now_ns) noexcept = 0;
   virtual void bandwidth_changed(group_part& part, std::uint64_t now_ns) noexcept = 0;
@@ -111,6 +143,7 @@ struct bandwidth_pool {
   std::uint64_t timer_expires_ns = 0;  // at this time
   std::uint64_t nr_periods = 0;
   std::uint64_t nr_throttled = 0;  // periods at whose end the group was throttled
+  std::uint64_t throttled_ns = 0;  // on all CPUs together, up to the last end of a throttling
 };
 
 // What a text read gave: the first `size` bytes of the buffer, if there was no error.
@@ -169,15 +202,21 @@ class task_group {
   friend class group_tree;
   friend class fair_class;
   friend class cfs_class;
+  template <typename Class, typename Level>
+  friend struct bandwidth_rules;
 
   group_error change_shares(std::uint64_t small, std::uint64_t now_ns) noexcept;
   void apply_shares(std::uint64_t full, std::uint64_t now_ns) noexcept;
-  void count_idle(group_part& part) const noexcept;
+  void count_idle(group_part& part, group_scheduler& cpu) const noexcept;
   void start_period_timer(std::uint64_t now_ns) noexcept;
   void stop_period_timer() noexcept;
   std::uint64_t forward_period(std::uint64_t now_ns) noexcept;
   [[nodiscard]] bool hand_out(std::uint64_t now_ns) noexcept;
   void refill() noexcept;
+  [[nodiscard]] bool fetch_runtime(group_part& part, std::int64_t target_ns,
+                                   std::uint64_t now_ns) noexcept;
+  void take_refill(group_part& part) noexcept;
+  void give_back_runtime(group_part& part) noexcept;
 
   task_group* parent_ = nullptr;
   task_group* first_child_ = nullptr;
@@ -234,8 +273,13 @@ class group_tree {
 // A task, or the part of a group, counts as idle: SCHED_IDLE, or cpu.idle of that very group.
 [[nodiscard]] inline bool is_idle(const entity& e) noexcept {
   if (!e.is_group) return static_cast<const task&>(e).policy == sched_policy::idle;
-  const task_group* g = static_cast<const group_part&>(e).group;
-  return g != nullptr && g->idle();
+  return static_cast<const group_part&>(e).of_idle_group();
+}
+
+inline bool group_part::of_idle_group() const noexcept { return group != nullptr && group->idle(); }
+
+inline std::uint64_t group_part::shares() const noexcept {
+  return shares_here != 0 ? shares_here : group->shares();
 }
 
 }  // namespace vlag

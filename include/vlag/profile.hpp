@@ -12,11 +12,19 @@
 
 namespace vlag {
 
+struct feature_change {
+  feature id;
+  bool on;
+};
+
 struct profile {
   std::string_view name;  // "linux-6.12"
   fair_engine engine;
-  std::string_view reference;  // the exact kernel whose decisions it repeats
+  bool exact;                  // repeats the reference bit for bit; otherwise in direction only
+  std::string_view reference;  // the kernel, or the text, that it follows
   std::string_view meaning;    // one line
+  std::span<const feature_change> changes;  // against default_features() of the engine
+  std::uint64_t base_slice_ns;              // on one CPU; CFS has none; 0: the tick
 };
 
 [[nodiscard]] std::span<const profile> all_profiles() noexcept;
@@ -29,10 +37,17 @@ struct policy_config {
   fair_engine engine = fair_engine::eevdf;
   eevdf_config eevdf;
   cfs_config cfs;
+  paper_config paper;
+
+  // Of the engine in use; the paper's has none.
+  [[nodiscard]] feature_set features() const noexcept {
+    if (engine == fair_engine::paper) return {};
+    return engine == fair_engine::eevdf ? eevdf.features : cfs.features;
+  }
 };
 
 // The profile's defaults on a machine of that many CPUs and that tick. Constants that the kernel
-// scales with the CPUs are multiplied by 1 + ilog2(min(cpus, 8)).
+// scales with the CPUs are multiplied by 1 + ilog2(min(cpus, 8)); the paper knows of one CPU.
 // Requires: cpus >= 1, tick_ns >= 1.
 [[nodiscard]] policy_config configure(const profile& p, unsigned cpus,
                                       std::uint64_t tick_ns) noexcept;

@@ -42,7 +42,7 @@
 namespace vlag {
 
 // How an entity joins a queue.
-enum class placement : std::uint8_t { of_new_task, of_known_entity };
+enum class placement : std::uint8_t { of_new_task, of_sleeper, of_known_entity };
 
 // Why one leaves. A sleeper's next request starts when it wakes; a change of attributes keeps the
 // pending request, and with it the distance of the deadline.
@@ -136,6 +136,8 @@ class run_queue {
   }
   // current() gives its request away: its vruntime moves to its deadline and a new request begins.
   void forfeit_request() noexcept;
+  // current()'s deadline moves on by one request, nothing else.
+  void postpone_request() noexcept;
 
   void set_buddy(entity& e) noexcept { buddy_ = &e; }
   void drop_buddy(const entity& e) noexcept {

@@ -48,19 +48,27 @@ attr_error understand(const sched_attr& wanted, const task& t, target& to) noexc
   to.nice = std::clamp<int>(wanted.nice, min_nice, max_nice);
   to.rt_priority = wanted.rt_priority;
   to.runtime_ns = wanted.runtime_ns;
-  if (has(sched_flag::keep_params) && real_time(t.policy)) to.rt_priority = t.rt_priority;
+  if (has(sched_flag::keep_params)) {
+    if (real_time(t.policy)) {
+      to.rt_priority = t.rt_priority;
+    } else {
+      to.nice = t.static_nice;
+    }
+  }
   if (to.rt_priority > most_rt_priority) return attr_error::invalid;
   if (real_time(to.policy) != (to.rt_priority != 0)) return attr_error::invalid;
-  if (has(sched_flag::keep_params)) {
-    to.policy = t.policy;
-    to.nice = t.static_nice;
-    to.rt_priority = t.rt_priority;
-    to.runtime_ns = t.custom_slice ? t.slice_ns : 0;
-  }
 
   to.latency_nice = has(sched_flag::latency_nice) ? wanted.latency_nice : t.latency_nice;
   return to.latency_nice < min_nice || to.latency_nice > max_nice ? attr_error::invalid
                                                                   : attr_error::none;
+}
+
+// After what was asked for has been found valid and permitted, as the system call has it.
+void keep_parameters(const task& t, target& to) noexcept {
+  to.policy = t.policy;
+  to.nice = t.static_nice;
+  to.rt_priority = t.rt_priority;
+  to.runtime_ns = t.custom_slice ? t.slice_ns : 0;
 }
 
 attr_error understand_util(const sched_attr& wanted, const task& t, target& to) noexcept {
@@ -111,8 +119,7 @@ slice_wish wish_for(const fair_class& fair, const task& t, const target& to) noe
   if (idle && has_own) return {t.slice_ns, slice_origin::own};
   const bool repeats = !has_own && to.runtime_ns == present_slice(fair, t);
   if (!idle && to.runtime_ns != 0 && !repeats) return {clamped(to.runtime_ns), slice_origin::own};
-  return {to.latency_nice == 0 ? 0
-                               : latency_slice_ns(fair.config().base_slice_ns, to.latency_nice),
+  return {to.latency_nice == 0 ? 0 : latency_slice_ns(fair.config().base_slice_ns, to.latency_nice),
           slice_origin::latency_nice};
 }
 
@@ -196,6 +203,7 @@ attr_error set_attr_in(Fair& fair, task* t, const sched_attr& wanted, std::uint6
   if (const attr_error e = understand(wanted, *t, to); e != attr_error::none) return e;
   if (!permitted(host, *t, to)) return attr_error::not_permitted;
   if (const attr_error e = understand_util(wanted, *t, to); e != attr_error::none) return e;
+  if ((wanted.flags & sched_flag::keep_params) != 0) keep_parameters(*t, to);
 
   const attr_error e = change_policy_or_parameters(fair, *t, to, now_ns, host);
   if (e != attr_error::none) return e;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlag/cfs_queue.hpp"
 
+#include "core/mutant.hpp"
+
 #include "vlag/weight.hpp"
 
 #include <algorithm>
@@ -31,10 +33,8 @@ entity* cfs_queue::queued_running() const noexcept {
   return running_ != nullptr && running_->queued ? running_ : nullptr;
 }
 
-void cfs_queue::account(std::uint64_t now_ns) noexcept {
-  if (running_ == nullptr) return;
+void cfs_queue::charge(std::uint64_t now_ns) noexcept {
   const std::uint64_t ran_ns = now_ns - running_->exec_start_ns;
-  if (static_cast<std::int64_t>(ran_ns) <= 0) return;
   running_->exec_start_ns = now_ns;
   running_->sum_exec_ns += ran_ns;
   running_->vruntime += to_virtual(ran_ns, running_->weight);
@@ -55,10 +55,10 @@ void cfs_queue::advance_min_vruntime() noexcept {
   min_vruntime_ = later(min_vruntime_, candidate);
 }
 
-void cfs_queue::place_new(entity& e, entity_kind kind) const noexcept {
+void cfs_queue::place_new(entity& e, std::uint64_t slice_ns) const noexcept {
   assert(!e.queued);
   std::uint64_t start = min_vruntime_;
-  if (has(feature::start_debit)) start += to_virtual(slice(e, kind), e.weight);
+  if (has(feature::start_debit)) start += to_virtual(slice_ns, e.weight);
   e.vruntime = later(e.vruntime, start);
 }
 
@@ -68,7 +68,8 @@ void cfs_queue::place_woken(entity& e, entity_kind kind, std::uint64_t now_ns) c
   if (has(feature::gentle_fair_sleepers)) credit_ns /= 2;
   const std::uint64_t start = min_vruntime_ - credit_ns;
   // exec_start_ns is 0 for one that never ran, however long ago that was.
-  const bool incomparable = e.exec_start_ns != 0 && now_ns > e.exec_start_ns &&
+  const bool incomparable = !mutant(fault::long_sleep_compared) && e.exec_start_ns != 0 &&
+                            now_ns > e.exec_start_ns &&
                             now_ns - e.exec_start_ns > longest_comparable_sleep_ns;
   e.vruntime = incomparable ? start : later(e.vruntime, start);
 }
@@ -83,7 +84,7 @@ void cfs_queue::join(entity& e, entity_kind kind) noexcept {
   ++nr_queued_;
   if (kind == entity_kind::idle) ++nr_idle_;
   e.queued = true;
-  waiting_.insert(e, e.vruntime);
+  if (&e != running_) waiting_.insert(e, e.vruntime);
 }
 
 void cfs_queue::enqueue_woken(entity& e, entity_kind kind, std::uint64_t now_ns) noexcept {
@@ -100,11 +101,11 @@ void cfs_queue::enqueue_relative(entity& e, entity_kind kind, std::uint64_t now_
   join(e, kind);
 }
 
-void cfs_queue::dequeue(entity& e, entity_kind kind, kept_vruntime keep, floor_update floor,
-                        std::uint64_t now_ns) noexcept {
+buddy_roles cfs_queue::dequeue(entity& e, entity_kind kind, kept_vruntime keep, floor_update floor,
+                               std::uint64_t now_ns) noexcept {
   assert(e.queued);
   account(now_ns);
-  drop_buddies(e);
+  const buddy_roles lost = drop_buddies(e);
   if (&e != running_) waiting_.erase(e, e.vruntime);
   e.queued = false;
   load_ -= e.weight.full;
@@ -114,6 +115,7 @@ void cfs_queue::dequeue(entity& e, entity_kind kind, kept_vruntime keep, floor_u
   // counts.
   if (keep == kept_vruntime::relative) e.vruntime -= min_vruntime_;
   if (floor == floor_update::advance) advance_min_vruntime();
+  return lost;
 }
 
 void cfs_queue::put_back(std::uint64_t now_ns) noexcept {
@@ -124,13 +126,14 @@ void cfs_queue::put_back(std::uint64_t now_ns) noexcept {
   running_ = nullptr;
 }
 
-void cfs_queue::set_running(entity& e, std::uint64_t now_ns) noexcept {
+buddy_roles cfs_queue::set_running(entity& e, std::uint64_t now_ns) noexcept {
   assert(running_ == nullptr);
-  drop_buddies(e);
+  const buddy_roles lost = drop_buddies(e);
   if (e.queued) waiting_.erase(e, e.vruntime);
   e.exec_start_ns = now_ns;
   e.prev_sum_exec_ns = e.sum_exec_ns;
   running_ = &e;
+  return lost;
 }
 
 // Who comes after `first`, the one that should run but is to be skipped.
@@ -184,12 +187,9 @@ std::uint64_t cfs_queue::slice(const entity& e, entity_kind kind) const noexcept
   return at_least_granularity(part_of(period(n), e), kind);
 }
 
-share_state cfs_queue::check_share(std::uint64_t slice_ns) noexcept {
+share_state cfs_queue::check_share(std::uint64_t slice_ns) const noexcept {
   const std::uint64_t ran_ns = running_->sum_exec_ns - running_->prev_sum_exec_ns;
-  if (ran_ns > slice_ns) {
-    drop_buddies(*running_);
-    return share_state::used_up;
-  }
+  if (ran_ns > slice_ns) return share_state::used_up;
   if (ran_ns < config_->min_granularity_ns) return share_state::not_used_up;
   // A real time compared with a virtual lead, as the reference does.
   const std::int64_t lead = signed_difference(running_->vruntime, waiting_.first()->vruntime);
@@ -210,13 +210,24 @@ void cfs_queue::reweight(entity& e, std::uint64_t full_weight, std::uint64_t now
     load_ -= e.weight.full;
     add_load(full_weight);
   }
-  e.weight = {full_weight, 0};
+  e.weight = {full_weight, inverse_of(full_weight)};
 }
 
-void cfs_queue::drop_buddies(const entity& e) noexcept {
-  if (next_ == &e) next_ = nullptr;
-  if (last_ == &e) last_ = nullptr;
-  if (skip_ == &e) skip_ = nullptr;
+buddy_roles cfs_queue::drop_roles(const entity& e, buddy_roles from) noexcept {
+  unsigned dropped = no_role;
+  if ((from & role_next) != 0 && next_ == &e) {
+    next_ = nullptr;
+    dropped |= role_next;
+  }
+  if ((from & role_last) != 0 && last_ == &e) {
+    last_ = nullptr;
+    dropped |= role_last;
+  }
+  if ((from & role_skip) != 0 && skip_ == &e) {
+    skip_ = nullptr;
+    dropped |= role_skip;
+  }
+  return static_cast<buddy_roles>(dropped);
 }
 
 }  // namespace vlag

@@ -2,6 +2,7 @@
 //
 // Changes of attributes: of a task by taking it out, changing it and putting it back; of a group in
 // place.
+#include "core/mutant.hpp"
 #include "vlag/fair_class.hpp"
 #include "vlag/sched_attr.hpp"
 
@@ -32,9 +33,10 @@ void fair_class::apply_weight(task& t) noexcept {
 }
 
 void fair_class::apply_slice(task& t, std::uint64_t slice_ns, slice_origin origin) const noexcept {
-  t.custom_slice = slice_ns != 0;
-  t.latency_slice = t.custom_slice && origin == slice_origin::latency_nice;
-  if (slice_ns == 0) {
+  t.latency_slice = origin == slice_origin::latency_nice;
+  t.custom_slice = slice_ns != 0 && may_have_slice(t);
+  t.latency_slice = t.latency_slice && t.custom_slice;
+  if (!t.custom_slice) {
     t.slice_ns = config_->base_slice_ns;
   } else {
     t.slice_ns = t.latency_slice
@@ -99,6 +101,7 @@ void fair_class::move(task& t, task_group* group, std::uint64_t now_ns) noexcept
   if (to.group != nullptr) ++to.group->nr_tasks_;
   t.group = group;
   t.parent = &to;
+  if (mutant(fault::move_loses_deadline)) t.rel_deadline = false;
   put_back(t, was, now_ns);
   if (was.running) reschedule(decision::moved_while_running, t);
 }
@@ -129,6 +132,10 @@ void fair_class::remove_part(group_part& part, std::uint64_t now_ns) noexcept {
 
 bool fair_class::is_current(const group_part& part) const noexcept {
   return level_of(part).queue.current() == &part;
+}
+
+void fair_class::idle_changed(group_part& part) noexcept {
+  level_of(part).nr_idle += is_idle(part) ? 1U : 0U - 1U;
 }
 
 void fair_class::shares_changed(group_part& part, std::uint64_t now_ns) noexcept {

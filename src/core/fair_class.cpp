@@ -3,6 +3,9 @@
 // The operations of the EEVDF class. What they do to the tree of queues is in fair_tree.cpp.
 #include "vlag/fair_class.hpp"
 
+#include "core/mutant.hpp"
+#include "core/tree_walk.hpp"
+
 #include <limits>
 
 namespace vlag {
@@ -33,6 +36,7 @@ bool fair_class::join_asleep(task& t, std::uint64_t) noexcept {
   t.queued = false;
   t.sched_delayed = false;
   t.rel_deadline = false;
+  t.custom_slice = t.custom_slice && may_have_slice(t);
   return true;
 }
 
@@ -113,20 +117,6 @@ bool fair_class::shorter_request_wins(const run_queue& queue, const entity& woke
          (before(woken.deadline, running.deadline) || !queue.eligible(running));
 }
 
-namespace {
-
-// The ancestors of two tasks, or they themselves, that wait on one queue.
-void lift_to_siblings(entity*& a, entity*& b) noexcept {
-  while (a->parent->depth > b->parent->depth) a = a->parent;
-  while (b->parent->depth > a->parent->depth) b = b->parent;
-  while (a->parent != b->parent) {
-    a = a->parent;
-    b = b->parent;
-  }
-}
-
-}  // namespace
-
 void fair_class::check_preemption(task& woken_task, entry how, std::uint64_t now_ns) noexcept {
   if (higher_class_runs_) return;
   if (running_ == nullptr) {
@@ -147,7 +137,7 @@ void fair_class::check_preemption(task& woken_task, entry how, std::uint64_t now
   const bool runs_idle = is_idle(*running);
   const bool woken_idle = is_idle(*woken);
   if (runs_idle && !woken_idle) {
-    queue.cancel_protection(*running);
+    if (!mutant(fault::idle_keeps_protection)) queue.cancel_protection(*running);
     reschedule(decision::idle_policy_yields, woken_task);
     return;
   }
@@ -168,7 +158,11 @@ void fair_class::yield(std::uint64_t now_ns) noexcept {
   fair_level& level = level_of(*running_);
   drop_buddy(*running_);
   account_queue(level, now_ns);
-  if (level.queue.eligible(*running_)) level.queue.forfeit_request();
+  if (!config_->features.has(feature::yield_to_deadline)) {
+    level.queue.postpone_request();
+  } else if (mutant(fault::yield_while_ineligible) || level.queue.eligible(*running_)) {
+    level.queue.forfeit_request();
+  }
 }
 
 bool fair_class::yield_to(task& t, std::uint64_t now_ns) noexcept {

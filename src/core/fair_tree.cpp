@@ -3,28 +3,13 @@
 // The tree of queues. Each step works on one queue; an operation climbs from a task to the root and
 // stops having to move entities where a queue keeps others, or has them already. Without groups
 // every climb ends after its first step.
+#include "core/bandwidth_rules.hpp"
+#include "core/mutant.hpp"
+#include "core/tree_walk.hpp"
 #include "vlag/fair_class.hpp"
 #include "vlag/weight.hpp"
 
 namespace vlag {
-namespace {
-
-// Unsigned, so that tasks that leave are counted by adding what wraps.
-void count(fair_level& level, std::uint32_t queued, std::uint32_t runnable, std::uint32_t delayed,
-           std::uint32_t idle) noexcept {
-  level.h_nr_queued += queued;
-  level.h_nr_runnable += runnable;
-  level.h_nr_delayed += delayed;
-  level.h_nr_idle += idle;
-}
-
-}  // namespace
-
-// Counts a change on one queue, and makes it what the queue above has to count.
-void fair_class::count_tasks(fair_level& level, task_counts& change) noexcept {
-  count(level, change.queued, change.runnable, change.delayed, change.idle);
-  if (level.of_idle_group()) change.idle = change.queued;
-}
 
 // ---- One queue
 
@@ -32,12 +17,18 @@ void fair_class::charge_time(fair_level& level, std::uint64_t now_ns) noexcept {
   entity* const c = level.queue.current();
   const std::uint64_t before_ns = c->sum_exec_ns;
   const run_queue::verdict found = level.queue.account(now_ns);
-  if (level.limited) charge_quota(level, c->sum_exec_ns - before_ns, now_ns);
+  if (level.limited) bandwidth::charge(*this, level, c->sum_exec_ns - before_ns, now_ns);
   if (found == run_queue::verdict::may_go_on) return;
-  drop_buddy(*c);
-  reschedule(found == run_queue::verdict::request_used_up ? decision::request_used_up
-                                                          : decision::ineligible_gives_way,
-             *c);
+  give_way(*c, found);
+}
+
+void fair_class::give_way(const entity& running, run_queue::verdict why) noexcept {
+  drop_buddy(running);
+  if (config_->features.has(feature::tick_repick)) return;
+  need_resched_ = true;
+  tell(why == run_queue::verdict::request_used_up ? decision::request_used_up
+                                                  : decision::ineligible_gives_way,
+       running);
 }
 
 void fair_class::account(std::uint64_t now_ns) noexcept {
@@ -52,6 +43,19 @@ void fair_class::tick(std::uint64_t now_ns) noexcept {
     account_queue(level_of(*level), now_ns);
     refresh_weight(*level, now_ns);
   }
+  if (config_->features.has(feature::tick_repick)) [[unlikely]]
+    repick();
+}
+
+// Whoever runs, on each queue up to the root, is still whom that queue would pick, or must go.
+void fair_class::repick() noexcept {
+  for (entity* e = running_; e->parent != nullptr; e = e->parent) {
+    run_queue& queue = level_of(*e).queue;
+    if (queue.nr_queued() > 1 && queue.pick() != e) {
+      reschedule(decision::tick_repicks, *e);
+      return;
+    }
+  }
 }
 
 // The weight of a group takes effect while something in it competes.
@@ -59,7 +63,7 @@ void fair_class::refresh_weight(entity& e, std::uint64_t now_ns) noexcept {
   if (!e.is_group) return;
   const fair_level& own = own_level(e);
   if (own.queue.load() == 0 || own.throttle_count != 0) return;
-  const std::uint64_t shares = own.group->shares();
+  const std::uint64_t shares = own.shares();
   if (e.weight.full == shares) return;
   if (e.queued) account_queue(level_of(e), now_ns);
   level_of(e).queue.reweight(e, shares);
@@ -68,8 +72,9 @@ void fair_class::refresh_weight(entity& e, std::uint64_t now_ns) noexcept {
 std::uint64_t fair_class::slice_of_group(const entity& e,
                                          std::uint64_t shortest_inside_ns) const noexcept {
   const int latency_nice = static_cast<const group_part&>(e).group->latency_nice();
-  return latency_nice == 0 ? shortest_inside_ns
-                           : latency_slice_ns(config_->base_slice_ns, latency_nice);
+  return latency_nice == 0 || !config_->features.has(feature::latency_slice)
+             ? shortest_inside_ns
+             : latency_slice_ns(config_->base_slice_ns, latency_nice);
 }
 
 void fair_class::enqueue_entity(entity& e, placement how, std::uint64_t now_ns) noexcept {
@@ -82,7 +87,7 @@ void fair_class::enqueue_entity(entity& e, placement how, std::uint64_t now_ns) 
   if (!runs) level.queue.place(e, how);
   level.queue.attach(e);
   level.nr_idle += is_idle(e) ? 1 : 0;
-  if (level.limited) throttle_on_enqueue(level, now_ns);
+  if (level.limited) bandwidth::throttle_on_enqueue(*this, level, now_ns);
 }
 
 // False: it stays, delayed.
@@ -98,7 +103,7 @@ bool fair_class::dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) no
   level.queue.detach(
       e, why == leaving::to_be_changed ? departure::to_be_changed : departure::to_sleep);
   level.nr_idle -= is_idle(e) ? 1 : 0;
-  if (level.limited) give_back_runtime(level);
+  if (level.limited) bandwidth::give_back(level);
   refresh_weight(e, now_ns);
   if (why == leaving::delay_complete) {
     count_end_of_delay(e);
@@ -109,7 +114,7 @@ bool fair_class::dequeue_entity(entity& e, leaving why, std::uint64_t now_ns) no
 
 void fair_class::put(fair_level& level, entity& e, std::uint64_t now_ns) noexcept {
   if (e.queued) account_queue(level, now_ns);
-  if (level.limited) static_cast<void>(throttle_if_used_up(level, now_ns));
+  if (level.limited) static_cast<void>(bandwidth::throttle_if_used_up(*this, level, now_ns));
   level.queue.put_current();
 }
 
@@ -120,14 +125,19 @@ void fair_class::set(fair_level& level, entity& e, std::uint64_t now_ns) noexcep
 
 // ---- Joining
 
+placement fair_class::placement_of(entry how) noexcept {
+  if (how == entry::forked) return placement::of_new_task;
+  return how == entry::woken ? placement::of_sleeper : placement::of_known_entity;
+}
+
 void fair_class::enqueue(task& t, entry how, std::uint64_t now_ns) noexcept {
   const bool delayed = how != entry::woken && t.sched_delayed;
   task_counts joined{1, delayed ? 0U : 1U, delayed ? 1U : 0U, is_idle(t) ? 1U : 0U};
-  placement place = how == entry::forked ? placement::of_new_task : placement::of_known_entity;
+  placement place = placement_of(how);
   for (entity* e = &t;;) {
     fair_level& level = level_of(*e);
     enqueue_entity(*e, place, now_ns);
-    count_tasks(level, joined);
+    level.count_tasks(joined);
     if (level.throttled || level.parent == nullptr) return;
 
     place = placement::of_known_entity;
@@ -155,9 +165,11 @@ void fair_class::refresh_ancestors(entity& group_entity, std::uint64_t shortest_
   for (entity* e = &group_entity; e->parent != nullptr; e = e->parent) {
     fair_level& level = level_of(*e);
     refresh_weight(*e, now_ns);
-    level.queue.set_slice(*e, slice_of_group(*e, shortest_ns));
+    if (!mutant(fault::slice_stays_below)) {
+      level.queue.set_slice(*e, slice_of_group(*e, shortest_ns));
+    }
     shortest_ns = level.queue.min_slice();
-    count_tasks(level, change);
+    level.count_tasks(change);
     if (level.throttled) return;
   }
 }
@@ -178,10 +190,11 @@ bool fair_class::dequeue(entity& leaver, leaving why, std::uint64_t now_ns) noex
     if (!dequeue_entity(*e, why, now_ns)) {
       if (!e->is_group) return true;
       // An empty group has no slice of its own: it takes that of the queue it waits on.
-      refresh_ancestors(*e, level.queue.min_slice(), left, now_ns);
+      fair_level& slices = mutant(fault::empty_group_infinite) ? own_level(*e) : level;
+      refresh_ancestors(*e, slices.queue.min_slice(), left, now_ns);
       return false;
     }
-    count_tasks(level, left);
+    level.count_tasks(left);
     if (level.throttled || level.parent == nullptr) return false;
     if (level.queue.load() != 0) {
       if (sleeps && level.throttle_count == 0) nominate(level);
@@ -198,10 +211,12 @@ bool fair_class::dequeue(entity& leaver, leaving why, std::uint64_t now_ns) noex
 void fair_class::begin_delay(entity& e) noexcept {
   e.sched_delayed = true;
   tell(decision::dequeue_delayed, e);
+  if (mutant(fault::delayed_counts_runnable)) return;
   if (!e.is_group) count_runnable(e, 0U - 1U);
 }
 
 void fair_class::count_end_of_delay(const entity& e) noexcept {
+  if (mutant(fault::delayed_counts_runnable)) return;
   if (!e.is_group) count_runnable(e, 1);
 }
 
@@ -209,7 +224,8 @@ void fair_class::count_end_of_delay(const entity& e) noexcept {
 void fair_class::count_runnable(const entity& e, std::uint32_t tasks) noexcept {
   for (const entity* at = &e; at->parent != nullptr; at = at->parent) {
     fair_level& level = level_of(*at);
-    count(level, 0, tasks, 0U - tasks, 0);
+    level.h_nr_runnable += tasks;
+    level.h_nr_delayed -= tasks;
     if (level.throttled) return;
   }
 }
@@ -244,7 +260,7 @@ inline task* fair_class::pick(std::uint64_t now_ns) noexcept {
   while (root_.queue.nr_queued() != 0) {
     const entity* c = level->queue.current();
     if (c != nullptr && c->queued) account_queue(*level, now_ns);
-    if (level->limited && throttle_if_used_up(*level, now_ns)) {
+    if (level->limited && bandwidth::throttle_if_used_up(*this, *level, now_ns)) {
       level = &root_;
       continue;
     }
@@ -267,23 +283,9 @@ void fair_class::complete_delayed(entity& e, std::uint64_t now_ns) noexcept {
 
 // The groups that both are in stay where they are: their requests go on, whoever runs inside.
 inline void fair_class::switch_tasks(task& previous, task& next, std::uint64_t now_ns) noexcept {
-  entity* off = &previous;
-  entity* on = &next;
-  while (off->parent != on->parent) {
-    const std::uint32_t off_depth = off->parent->depth;
-    const std::uint32_t on_depth = on->parent->depth;
-    if (on_depth <= off_depth) {
-      put(level_of(*off), *off, now_ns);
-      off = off->parent;
-    }
-    if (on_depth >= off_depth) {
-      set(level_of(*on), *on, now_ns);
-      on = on->parent;
-    }
-  }
-  fair_level& common = level_of(*off);
-  put(common, *off, now_ns);
-  set(common, *on, now_ns);
+  walk_switch(
+      previous, next, [&](entity& e) { put(level_of(e), e, now_ns); },
+      [&](entity& e) { set(level_of(e), e, now_ns); });
 }
 
 void fair_class::put_all(task& t, std::uint64_t now_ns) noexcept {
@@ -293,7 +295,7 @@ void fair_class::put_all(task& t, std::uint64_t now_ns) noexcept {
 void fair_class::set_all(task& t, std::uint64_t now_ns) noexcept {
   for (entity* e = &t; e->parent != nullptr; e = e->parent) {
     set(level_of(*e), *e, now_ns);
-    if (level_of(*e).limited) charge_quota(level_of(*e), 0, now_ns);
+    if (level_of(*e).limited) bandwidth::charge(*this, level_of(*e), 0, now_ns);
   }
 }
 

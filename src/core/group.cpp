@@ -13,6 +13,8 @@ constexpr std::uint64_t most_runtime_ns = ((std::uint64_t{1} << 44) - 1) * us;
 constexpr std::uint64_t least_shares = 2;
 constexpr std::uint64_t most_shares = std::uint64_t{1} << 18;
 constexpr std::uint64_t idle_shares = 3;
+// What a CPU keeps when its group falls asleep.
+constexpr std::int64_t kept_when_idle_ns = 1'000'000;
 
 constexpr std::uint64_t full(std::uint64_t small) noexcept {
   return small << weight_resolution_bits;
@@ -119,11 +121,11 @@ group_error task_group::set_shares(std::uint64_t shares, std::uint64_t now_ns) n
 // ---- Idle, latency
 
 // The tasks inside count as idle for the queues above, or no longer, up to the next idle group.
-void task_group::count_idle(group_part& part) const noexcept {
+void task_group::count_idle(group_part& part, group_scheduler& cpu) const noexcept {
   if (!part.queued) return;
+  cpu.idle_changed(part);
   const std::uint32_t sign = idle_ ? 1U : 0U - 1U;
   const std::uint32_t change = sign * (part.h_nr_queued - part.h_nr_idle);
-  part.parent->nr_idle += sign;
   for (const group_part* at = &part; at->parent != nullptr && at->queued; at = at->parent) {
     at->parent->h_nr_idle += change;
     if (is_idle(*at->parent)) return;
@@ -134,7 +136,9 @@ group_error task_group::set_idle(std::int64_t idle, std::uint64_t now_ns) noexce
   if (is_root() || idle < 0 || idle > 1) return group_error::invalid;
   if (idle_ == (idle == 1)) return group_error::none;
   idle_ = idle == 1;
-  for (unsigned cpu = 0; cpu < tree_->cpus().size(); ++cpu) count_idle(part(cpu));
+  for (unsigned cpu = 0; cpu < tree_->cpus().size(); ++cpu) {
+    count_idle(part(cpu), *tree_->cpus()[cpu]);
+  }
   apply_shares(idle_ ? full(idle_shares) : nice_0_weight, now_ns);
   return group_error::none;
 }
@@ -152,6 +156,37 @@ group_error task_group::set_latency_nice(std::int64_t nice, std::uint64_t now_ns
 }
 
 // ---- Bandwidth
+
+// Takes CPU time for a CPU from the pool. True: there is some in hand, target_ns of it if the pool
+// had enough.
+bool task_group::fetch_runtime(group_part& part, std::int64_t target_ns,
+                               std::uint64_t now_ns) noexcept {
+  const auto wanted = static_cast<std::uint64_t>(target_ns - part.remaining_ns);
+  std::uint64_t amount = wanted;
+  if (bandwidth_.limit.quota_ns != no_quota) {
+    start_period_timer(now_ns);
+    amount = std::min(bandwidth_.runtime_ns, wanted);
+    if (bandwidth_.runtime_ns > 0) bandwidth_.idle = false;
+    bandwidth_.runtime_ns -= amount;
+  }
+  part.remaining_ns += static_cast<std::int64_t>(amount);
+  return part.remaining_ns > 0;
+}
+
+// What a throttled CPU gets at a refill: what it needs to have 1 ns in hand.
+void task_group::take_refill(group_part& part) noexcept {
+  const auto wanted = static_cast<std::uint64_t>(1 - part.remaining_ns);
+  const std::uint64_t amount = std::min(bandwidth_.runtime_ns, wanted);
+  bandwidth_.runtime_ns -= amount;
+  part.remaining_ns += static_cast<std::int64_t>(amount);
+}
+
+void task_group::give_back_runtime(group_part& part) noexcept {
+  const std::int64_t excess_ns = part.remaining_ns - kept_when_idle_ns;
+  if (excess_ns <= 0) return;
+  bandwidth_.runtime_ns += static_cast<std::uint64_t>(excess_ns);
+  part.remaining_ns -= excess_ns;
+}
 
 group_error task_group::set_bandwidth(const bandwidth_limit& limit, std::uint64_t now_ns) noexcept {
   const bool limited = limit.quota_ns != no_quota;

@@ -11,11 +11,62 @@ namespace {
 constexpr std::uint64_t one_second_ns = 1'000'000'000;
 constexpr std::uint64_t most_tasks = 1'000'000;
 
+// What Linux 6.12 brought that 6.6 had not.
+constexpr std::array changes_of_6_6 = {
+    feature_change{feature::place_rel_deadline, false},
+    feature_change{feature::preempt_short, false},
+    feature_change{feature::pick_buddy, false},
+    feature_change{feature::delay_dequeue, false},
+    feature_change{feature::delay_zero, false},
+    feature_change{feature::own_slice, false},
+    feature_change{feature::latency_slice, false},
+    feature_change{feature::yield_to_deadline, false},
+};
+
+// The first posting differs from 6.6 in more.
+constexpr std::array changes_of_rfc = {
+    feature_change{feature::place_deadline_initial, false},
+    feature_change{feature::place_lag_inflate, false},
+    feature_change{feature::lag_clamp, false},
+    feature_change{feature::run_to_parity, false},
+    feature_change{feature::tick_repick, true},
+    feature_change{feature::place_rel_deadline, false},
+    feature_change{feature::preempt_short, false},
+    feature_change{feature::pick_buddy, false},
+    feature_change{feature::delay_dequeue, false},
+    feature_change{feature::delay_zero, false},
+    feature_change{feature::own_slice, false},
+    feature_change{feature::yield_to_deadline, false},
+};
+
 constexpr std::array profile_table = {
-    profile{"linux-6.12", fair_engine::eevdf, "Linux 6.12.117",
-            "EEVDF with delayed dequeue, own slices and lag kept over sleep (the default)"},
-    profile{"linux-6.1", fair_engine::cfs, "Linux 6.1.192",
-            "CFS: least vruntime first, with sleeper credit and wake-up granularity"},
+    profile{"linux-6.12",
+            fair_engine::eevdf,
+            true,
+            "Linux 6.12.117",
+            "EEVDF with delayed dequeue, own slices and lag kept over sleep (the default)",
+            {},
+            700'000},
+    profile{"linux-6.6", fair_engine::eevdf, false, "Linux 6.6",
+            "the first EEVDF in a release: lag kept over sleep, one slice for all", changes_of_6_6,
+            750'000},
+    profile{"linux-6.1",
+            fair_engine::cfs,
+            true,
+            "Linux 6.1.192",
+            "CFS: least vruntime first, with sleeper credit and wake-up granularity",
+            {},
+            0},
+    profile{"eevdf-rfc", fair_engine::eevdf, false, "the first posting of EEVDF, March 2023",
+            "EEVDF with slices by latency_nice, re-picked at each tick, lag as it was left",
+            changes_of_rfc, 750'000},
+    profile{"paper95",
+            fair_engine::paper,
+            false,
+            "Stoica and Abdel-Wahab, 1995",
+            "EEVDF as published: eligibility fixed with each request, exact, quantum = the tick",
+            {},
+            0},
 };
 
 constexpr std::array constant_table = {
@@ -23,6 +74,8 @@ constexpr std::array constant_table = {
                   "length of a request of a task without a slice of its own", "6.6"},
     constant_info{fair_engine::eevdf, "bandwidth_slice", true, 1, one_second_ns,
                   "CPU time that a CPU takes at once from the pool of a group with a quota", "3.2"},
+    constant_info{fair_engine::paper, "base_slice", true, 1, one_second_ns,
+                  "length of a request of a client that asked for no other", "1995"},
     constant_info{fair_engine::cfs, "latency", true, 1, one_second_ns,
                   "period in which each task runs once, while tasks are few", "2.6.24"},
     constant_info{fair_engine::cfs, "min_granularity", true, 1, one_second_ns,
@@ -49,6 +102,8 @@ constexpr std::array<constant_access, constant_table.size()> access_table = {{
      [](policy_config& c, std::uint64_t v) noexcept { c.eevdf.base_slice_ns = v; }},
     {[](const policy_config& c) noexcept { return c.eevdf.bandwidth_slice_ns; },
      [](policy_config& c, std::uint64_t v) noexcept { c.eevdf.bandwidth_slice_ns = v; }},
+    {[](const policy_config& c) noexcept { return c.paper.base_slice_ns; },
+     [](policy_config& c, std::uint64_t v) noexcept { c.paper.base_slice_ns = v; }},
     {[](const policy_config& c) noexcept { return c.cfs.latency_ns; },
      [](policy_config& c, std::uint64_t v) noexcept { c.cfs.latency_ns = v; }},
     {[](const policy_config& c) noexcept { return c.cfs.min_granularity_ns; },
@@ -87,8 +142,10 @@ policy_config configure(const profile& p, unsigned cpus, std::uint64_t tick_ns) 
   config.source = &p;
   config.engine = p.engine;
   const auto factor = static_cast<std::uint64_t>(std::bit_width(std::min(cpus, 8U)));
-  config.eevdf.base_slice_ns *= factor;
+  for (const feature_change& change : p.changes) config.eevdf.features.set(change.id, change.on);
+  config.eevdf.base_slice_ns = p.base_slice_ns * factor;
   config.eevdf.tick_ns = tick_ns;
+  config.paper.base_slice_ns = tick_ns;
   config.cfs.latency_ns *= factor;
   config.cfs.min_granularity_ns *= factor;
   config.cfs.wakeup_granularity_ns *= factor;
@@ -120,8 +177,16 @@ set_result set_constant(policy_config& config, std::string_view name,
 set_result set_feature(policy_config& config, std::string_view name, bool on) noexcept {
   const feature_info* which = find_feature(config.engine, name);
   if (which == nullptr) return set_result::unknown_name;
-  (config.engine == fair_engine::eevdf ? config.eevdf.features : config.cfs.features)
-      .set(which->id, on);
+  switch (config.engine) {
+    case fair_engine::eevdf:
+      config.eevdf.features.set(which->id, on);
+      break;
+    case fair_engine::cfs:
+      config.cfs.features.set(which->id, on);
+      break;
+    case fair_engine::paper:
+      return set_result::unknown_name;
+  }
   return set_result::ok;
 }
 

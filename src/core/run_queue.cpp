@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlag/run_queue.hpp"
 
+#include "core/mutant.hpp"
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace vlag {
 namespace {
@@ -40,6 +43,7 @@ std::int64_t key_of(const entity& e, std::uint64_t reference) noexcept {
 
 eligibility run_queue::eligibility_now() const noexcept {
   eligibility now{reference_, sum_, static_cast<std::int64_t>(waiting_weight_)};
+  if (mutant(fault::average_without_current) && waiting_weight_ != 0) return now;
   if (const entity* c = queued_current(); c != nullptr) {
     const std::uint64_t weight = small_weight(c->weight.full);
     now.sum = wrapping_sum(now.sum, wrapping_product(key_of(*c, reference_), weight));
@@ -54,7 +58,8 @@ std::int64_t run_queue::distance_to_average(const eligibility& sums) const noexc
     return c == nullptr ? 0 : key_of(*c, reference_);
   }
   // The bias makes the truncating division a floor.
-  const std::int64_t bias = sums.sum < 0 ? sums.weight - 1 : 0;
+  const bool floors = !mutant(fault::v_toward_zero);
+  const std::int64_t bias = floors && sums.sum < 0 ? sums.weight - 1 : 0;
   return divide_by_s32(wrapping_difference(sums.sum, bias),
                        static_cast<std::uint64_t>(sums.weight));
 }
@@ -72,6 +77,9 @@ std::uint64_t run_queue::ask_average() noexcept {
     if (!cut && sums.sum >= 0 && sums.sum < sums.weight) return reference_;
   }
   const std::int64_t distance = distance_to_average(sums);
+  if (mutant(fault::reference_rests) && waiting_weight_ == 0) {
+    return reference_ + static_cast<std::uint64_t>(distance);
+  }
   sum_ = wrapping_difference(sum_, wrapping_product(distance, waiting_weight_));
   reference_ += static_cast<std::uint64_t>(distance);
   return reference_;
@@ -94,6 +102,7 @@ std::uint64_t run_queue::total_weight() const noexcept {
 }
 
 bool run_queue::eligible(const entity& e) const noexcept {
+  if (mutant(fault::eligible_by_division)) return lag(e) >= 0;
   return eligibility_now().holds(e.vruntime);
 }
 
@@ -110,9 +119,11 @@ std::uint64_t run_queue::min_slice() noexcept {
 // ---- Lag and deadlines
 
 std::int64_t run_queue::clamped_lag(const entity& e, std::uint64_t average) const noexcept {
+  const std::int64_t lag = signed_difference(average, e.vruntime);
+  if (!config_->features.has(feature::lag_clamp)) return lag;
+  if (mutant(fault::delay_deepens_debt) && e.sched_delayed) return lag;
   const std::uint64_t longest_ns = std::max(2 * e.slice_ns, config_->tick_ns);
   const auto limit = static_cast<std::int64_t>(to_virtual(longest_ns, e.weight));
-  const std::int64_t lag = signed_difference(average, e.vruntime);
   // Not std::clamp: a limit that wrapped is negative, and then the lower bound wins.
   return std::max(std::min(lag, limit), wrapping_difference(0, limit));
 }
@@ -140,6 +151,10 @@ void run_queue::set_slice(entity& e, std::uint64_t slice_ns) noexcept {
 void run_queue::forfeit_request() noexcept {
   current_->vruntime = current_->deadline;
   renew_deadline(*current_);
+}
+
+void run_queue::postpone_request() noexcept {
+  current_->deadline += to_virtual(current_->slice_ns, current_->weight);
 }
 
 run_queue::verdict run_queue::account(std::uint64_t now_ns) noexcept {
@@ -171,10 +186,17 @@ void run_queue::place(entity& e, placement how) noexcept {
   // joining, it must come with more.
   std::int64_t lag = 0;
   if (features.has(feature::place_lag) && nr_queued_ > 0 && e.vlag != 0) {
-    const std::uint64_t others = total_weight();
-    lag = divide(counted_product(e.vlag, others + small_weight(e.weight.full)), others);
+    std::uint64_t others = total_weight();
+    if (mutant(fault::inflated_by_waiting) && waiting_weight_ != 0) others = waiting_weight_;
+    lag = features.has(feature::place_lag_inflate) && !mutant(fault::lag_not_inflated)
+              ? divide(counted_product(e.vlag, others + small_weight(e.weight.full)), others)
+              : e.vlag;
   }
   e.vruntime = average - static_cast<std::uint64_t>(lag);
+  if (how == placement::of_sleeper && features.has(feature::fair_sleepers)) {
+    const bool gentle = features.has(feature::gentle_fair_sleepers);
+    e.vruntime -= to_virtual(gentle ? config_->tick_ns / 2 : config_->tick_ns, e.weight);
+  }
 
   if (features.has(feature::place_rel_deadline) && e.rel_deadline) {
     e.deadline += e.vruntime;
@@ -191,6 +213,7 @@ void run_queue::insert_waiting(entity& e) noexcept {
   const std::int64_t key = key_of(e, reference_);
   sum_ = wrapping_sum(sum_, wrapping_product(key, weight));
   waiting_weight_ += weight;
+  if (mutant(fault::weight_sum_overflows)) waiting_weight_ &= UINT32_MAX >> weight_resolution_bits;
   counted_product(key, waiting_weight_);  // what eligibility will multiply
   waiting_.insert(e, e.deadline);
 }
@@ -223,20 +246,23 @@ void run_queue::detach(entity& e, departure why) noexcept {
 
 void run_queue::end_delay(entity& e) noexcept {
   e.sched_delayed = false;
+  if (mutant(fault::delay_keeps_credit)) return;
   if (config_->features.has(feature::delay_zero) && e.vlag > 0) keep_lag(e, 0);
 }
 
 void run_queue::requeue_delayed(entity& e) noexcept {
   e.sched_delayed = false;
   if (!config_->features.has(feature::delay_zero)) return;
-  keep_lag(e, clamped_lag(e, ask_average()));
+  const std::uint64_t average = ask_average();
+  keep_lag(e, clamped_lag(e, average));
+  if (mutant(fault::delay_deepens_debt)) keep_lag(e, signed_difference(average, e.vruntime));
   if (e.vlag <= 0) return;
 
   // It is no company to itself while it is placed.
-  --nr_queued_;
+  if (!mutant(fault::requeued_counts_itself)) --nr_queued_;
   e.queued = false;
   if (&e != current_) erase_waiting(e);
-  keep_lag(e, 0);
+  if (!mutant(fault::delay_keeps_credit)) keep_lag(e, 0);
   place(e, placement::of_known_entity);
   e.queued = true;
   ++nr_queued_;
@@ -250,12 +276,13 @@ void run_queue::rescale_lag(entity& e, std::uint64_t new_full_weight) noexcept {
 void run_queue::reweight(entity& e, std::uint64_t full_weight) noexcept {
   const load_weight changed{full_weight, inverse_of(full_weight)};
   if (!e.queued) {
-    rescale_lag(e, full_weight);
+    if (!mutant(fault::lag_unscaled_off_queue)) rescale_lag(e, full_weight);
     e.weight = changed;
     return;
   }
   const std::uint64_t average = ask_average();
   const bool waits = &e != current_;
+  [[maybe_unused]] std::uint64_t was_at = e.vruntime;
   if (waits) erase_waiting(e);
   if (average != e.vruntime) {
     const std::int64_t scaled =
@@ -263,11 +290,19 @@ void run_queue::reweight(entity& e, std::uint64_t full_weight) noexcept {
     e.vruntime = average - static_cast<std::uint64_t>(scaled);
   }
   const std::int64_t ahead = signed_difference(e.deadline, average);
-  e.deadline = average + static_cast<std::uint64_t>(
-                             divide(counted_product(ahead, e.weight.full), full_weight));
+  if (!mutant(fault::deadline_unscaled)) {
+    e.deadline = average + static_cast<std::uint64_t>(
+                               divide(counted_product(ahead, e.weight.full), full_weight));
+  }
   load_ += full_weight - e.weight.full;
   e.weight = changed;
   if (waits) insert_waiting(e);
+  if (mutant(fault::reweight_leaves_bounds) && waits) {
+    waiting_.erase(e, e.deadline);
+    std::swap(e.vruntime, was_at);
+    waiting_.insert(e, e.deadline);
+    std::swap(e.vruntime, was_at);
+  }
 }
 
 // ---- Who runs

@@ -17,6 +17,7 @@
 // 4. entity::timeline_hook is the number of the leaf that holds it (unused while flat).
 #pragma once
 
+#include "core/mutant.hpp"
 #include "vlag/timeline.hpp"
 
 #include <cstddef>

@@ -153,8 +153,10 @@ inline void split_inner(timeline_state& s, timeline_inner* p, std::uint32_t slot
     new_root(s, {p->separator[0], lowest_vruntime(s, *p), lowest_slice(*p), p->number});
   }
   add_child(s, p->parent, slot_of(*p->parent, p->number),
-            {sibling->separator[0], lowest_vruntime(s, *sibling), lowest_slice(*sibling),
-             sibling->number});
+            {sibling->separator[0],
+             mutant(fault::wrong_bound_after_inner) ? s.tree.low + s.tree.span
+                                                    : lowest_vruntime(s, *sibling),
+             lowest_slice(*sibling), sibling->number});
 }
 
 // Puts a new child behind the child in slot.
@@ -236,6 +238,7 @@ inline leaf_place split_leaf(timeline_state& s, const leaf_place& full, std::uin
     set_hooks(*right, 0, right->size);
     entry.separator = keys_of(*right)[0];
     entry.low_vruntime = lowest_vruntime(s, *right);
+    if (mutant(fault::wrong_bound_after_split)) entry.low_vruntime = s.tree.low + s.tree.span;
     entry.low_slice = left->parent != nullptr ? left->parent->low_slice[full.slot] : 0;
   }
   if (left->parent == nullptr) {
@@ -371,11 +374,13 @@ inline void rebalance_leaf(timeline_state& s, timeline_leaf* leaf) noexcept {
   p->low_slice[b] = p->low_slice[a];
   if (!merge) {
     p->separator[b] = keys_of(*right)[0];
+    if (mutant(fault::wrong_bound_after_share)) return;
     p->low_vruntime[a] = lowest_vruntime(s, *left);
     p->low_vruntime[b] = lowest_vruntime(s, *right);
     return;
   }
-  if (before_in(s, p->low_vruntime[b], p->low_vruntime[a])) {
+  if (!mutant(fault::wrong_bound_after_merge) &&
+      before_in(s, p->low_vruntime[b], p->low_vruntime[a])) {
     p->low_vruntime[a] = p->low_vruntime[b];
   }
   p->child[a] = keep != 0 ? left->number : right->number;
@@ -429,6 +434,7 @@ inline entity* search(timeline_state& s, timeline_inner& p, std::uint64_t averag
         return entity_at(addresses_of(leaf)[position]);
       }
       p.low_vruntime[slot] = lowest_vruntime(s, leaf);
+      if (mutant(fault::pick_stops_early)) return nullptr;
     } else {
       timeline_inner& child = *inner_of(*s.pools, p.child[slot]);
       if (entity* const found = search(s, child, average); found != nullptr) return found;

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/fair_policy.hpp"
 
+#include "vlag/attr.hpp"
+
+#include <cassert>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
 namespace vlag {
 namespace {
 
@@ -14,6 +21,38 @@ fair_reading reading_of(const fair_class& c, const task& t) {
 fair_reading reading_of(const cfs_class& c, const task& t) {
   return {static_cast<std::int64_t>(c.min_vruntime()), static_cast<std::int64_t>(t.vruntime),
           std::nullopt, std::nullopt};
+}
+
+// The paper's lag and virtual time are fractions; nothing shows them.
+fair_reading reading_of(const paper_class&, const task&) { return {}; }
+
+// The paper's policy knows neither latency_nice nor groups, and tells no decisions.
+template <typename Class>
+inline constexpr bool of_paper = std::is_base_of_v<paper_class, Class>;
+
+template <typename Class>
+void change_latency_nice(Class& c, task& t, int latency_nice, std::uint64_t now) {
+  if constexpr (of_paper<Class>) {
+    t.latency_nice = static_cast<std::int8_t>(latency_nice);
+  } else {
+    sched_attr wanted;
+    wanted.flags = sched_flag::keep_policy | sched_flag::keep_params | sched_flag::latency_nice;
+    wanted.latency_nice = latency_nice;
+    [[maybe_unused]] const attr_error e = set_attr(c, &t, wanted, now);
+    assert(e == attr_error::none);
+  }
+}
+
+template <typename Class>
+bool change_slice(Class& c, task& t, std::uint64_t slice, std::uint64_t now) {
+  if constexpr (!of_paper<Class>) {
+    if (slice == 0 && t.latency_nice != 0) {
+      sched_attr wanted = attributes_of(c, t);
+      wanted.runtime_ns = 0;
+      return set_attr(c, &t, wanted, now) == attr_error::none;
+    }
+  }
+  return c.set_slice(t, slice, now);
 }
 
 template <typename Class, typename Config>
@@ -36,7 +75,21 @@ class policy_of final : public fair_policy {
   void yield(std::uint64_t now) override { class_.yield(now); }
   void set_nice(task& t, int nice, std::uint64_t now) override { class_.set_nice(t, nice, now); }
   bool set_slice(task& t, std::uint64_t slice, std::uint64_t now) override {
-    return class_.set_slice(t, slice, now);
+    return change_slice(class_, t, slice, now);
+  }
+  void set_latency_nice(task& t, int latency_nice, std::uint64_t now) override {
+    change_latency_nice(class_, t, latency_nice, now);
+  }
+  void move([[maybe_unused]] task& t, [[maybe_unused]] task_group* group,
+            [[maybe_unused]] std::uint64_t now) override {
+    if constexpr (!of_paper<Class>) class_.move(t, group, now);
+  }
+  group_scheduler* groups() override {
+    if constexpr (of_paper<Class>) {
+      return nullptr;
+    } else {
+      return &class_;
+    }
   }
   bool need_resched() const override { return class_.need_resched(); }
   void set_need_resched() override { class_.set_need_resched(); }
@@ -44,12 +97,24 @@ class policy_of final : public fair_policy {
   std::uint32_t nr_runnable() const override { return class_.nr_runnable(); }
   std::uint64_t anomalies() const override { return class_.anomalies(); }
   fair_reading reading(const task& t) const override { return reading_of(class_, t); }
-  void set_decision_hook(decision_hook hook, void* context) override {
-    class_.set_decision_hook(hook, context);
+  void set_decision_hook([[maybe_unused]] decision_hook hook,
+                         [[maybe_unused]] void* context) override {
+    if constexpr (!of_paper<Class>) class_.set_decision_hook(hook, context);
   }
 
  private:
   Class class_;
+};
+
+// Its clients are not kept in the timeline's storage.
+struct paper_clients {
+  explicit paper_clients(std::size_t most) : clients(most) {}
+  std::vector<paper_client> clients;
+};
+class paper_with_memory : private paper_clients, public paper_class {
+ public:
+  paper_with_memory(const paper_config& config, const timeline_storage& storage)
+      : paper_clients(storage.free_places()), paper_class(config, clients) {}
 };
 
 }  // namespace
@@ -58,6 +123,9 @@ std::unique_ptr<fair_policy> make_fair_policy(const policy_config& config,
                                               timeline_storage& storage) {
   if (config.engine == fair_engine::cfs) {
     return std::make_unique<policy_of<cfs_class, cfs_config>>(config.cfs, storage);
+  }
+  if (config.engine == fair_engine::paper) {
+    return std::make_unique<policy_of<paper_with_memory, paper_config>>(config.paper, storage);
   }
   return std::make_unique<policy_of<fair_class, eevdf_config>>(config.eevdf, storage);
 }

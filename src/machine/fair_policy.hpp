@@ -5,6 +5,8 @@
 
 #include "vlag/cfs_class.hpp"
 #include "vlag/fair_class.hpp"
+#include "vlag/group.hpp"
+#include "vlag/paper_class.hpp"
 #include "vlag/profile.hpp"
 
 #include <cstdint>
@@ -38,6 +40,12 @@ class fair_policy {
   virtual void yield(std::uint64_t now_ns) = 0;
   virtual void set_nice(task& t, int nice, std::uint64_t now_ns) = 0;
   virtual bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) = 0;
+  // A slice of its own wins; without effect under CFS. Requires: min_nice .. max_nice.
+  virtual void set_latency_nice(task& t, int latency_nice, std::uint64_t now_ns) = 0;
+  // The task goes to another group of the tree that the class has joined; nullptr: its root.
+  virtual void move(task& t, task_group* group, std::uint64_t now_ns) = 0;
+  // What a group_tree joins; nullptr: the policy knows no groups (and move() does nothing).
+  [[nodiscard]] virtual group_scheduler* groups() = 0;
   [[nodiscard]] virtual bool need_resched() const = 0;
   virtual void set_need_resched() = 0;
   [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;

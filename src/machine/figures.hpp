@@ -59,6 +59,7 @@ class duration_histogram {
 struct task_figures {
   std::int32_t pid = 0;
   bool in_fair_class = true;
+  std::uint16_t group = 0;  // 0: the root; else 1 + its place in run_figures::groups
   std::string name;
   std::uint64_t cpu_ns = 0;
   std::uint64_t switches_in = 0;
@@ -77,6 +78,27 @@ struct task_figures {
   void add_open_wait(std::uint64_t from_ns, std::uint64_t to_ns, bool began_by_wakeup);
 };
 
+// A task group, with everything in the groups below it.
+struct group_figures {
+  std::string path;  // "/a/b"
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t switches_in = 0;
+  duration_histogram wake_latency;
+  duration_histogram preempt_wait;
+  // Of the group's own bandwidth, as cpu.stat counts them; throttled time of all CPUs together.
+  std::uint64_t nr_periods = 0;
+  std::uint64_t nr_throttled = 0;
+  std::uint64_t throttled_ns = 0;
+};
+
+// Averages of load tracking (pelt.hpp), as of their last update.
+struct load_figures {
+  std::uint64_t load = 0;
+  std::uint64_t runnable = 0;
+  std::uint64_t util = 0;  // 1024: always runs
+  std::uint64_t util_est = 0;
+};
+
 struct cpu_figures {
   std::uint64_t busy_ns = 0;
   std::uint64_t idle_ns = 0;
@@ -89,8 +111,12 @@ struct run_figures {
   std::string label;          // "recorded", "linux-6.12,frame.slice=0.1ms"
   std::uint64_t from_ns = 0;  // the span the figures are over
   std::uint64_t to_ns = 0;
-  std::vector<task_figures> tasks;  // in ascending pid
+  std::vector<task_figures> tasks;    // in ascending pid
+  std::vector<group_figures> groups;  // parents before their children; without the root
   std::vector<cpu_figures> cpus;
+  // Where the machine tracks load, else empty: of each task in tasks, and of each CPU's queue.
+  std::vector<load_figures> task_loads;
+  std::vector<load_figures> cpu_loads;
   // When all recorded work was done, ns after from_ns; 0: not within the run.
   std::uint64_t work_done_ns = 0;
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // name, count

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cassert>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -21,6 +22,17 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+std::vector<load_figures> loads_by_pid(const std::vector<task_figures>& tasks,
+                                       const std::vector<load_figures>& loads) {
+  std::vector<std::size_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tasks[a].pid < tasks[b].pid; });
+  std::vector<load_figures> result;
+  for (const std::size_t i : order) result.push_back(loads[i]);
+  return result;
+}
+
 bool is_timed_sleep(op_kind kind) {
   return kind == op_kind::sleep || kind == op_kind::sleep_until || kind == op_kind::sleep_ticks ||
          kind == op_kind::sleep_to_period;
@@ -28,18 +40,23 @@ bool is_timed_sleep(op_kind kind) {
 
 }  // namespace
 
-machine::machine(machine_config config, const policy_config& policy, std::size_t max_tasks)
+machine::machine(machine_config config, const policy_config& policy, std::size_t max_tasks,
+                 std::size_t max_groups)
     : config_(std::move(config)),
       policy_(policy),
       placement_(std::make_unique<recorded_placement>()),
+      max_groups_(max_groups),
       random_state_(mix(config_.seed)) {
-  const std::size_t bytes = timeline_storage::required_bytes(max_tasks, config_.cpus);
+  // A group has an entity and a queue on each CPU.
+  const std::size_t entities = max_tasks + max_groups * config_.cpus;
+  const std::size_t timelines = config_.cpus * (1 + max_groups);
+  const std::size_t bytes = timeline_storage::required_bytes(entities, timelines);
   storage_memory_ = std::make_unique<std::byte[]>(bytes + 64);
   void* memory = storage_memory_.get();
   std::size_t space = bytes + 64;
   std::align(64, bytes, memory, space);
   storage_ = std::make_unique<timeline_storage>(
-      std::span<std::byte>(static_cast<std::byte*>(memory), bytes), max_tasks, config_.cpus);
+      std::span<std::byte>(static_cast<std::byte*>(memory), bytes), entities, timelines);
   for (unsigned i = 0; i < config_.cpus; ++i) {
     auto c = std::make_unique<cpu>();
     c->number = i;
@@ -47,6 +64,13 @@ machine::machine(machine_config config, const policy_config& policy, std::size_t
     cpus_.push_back(std::move(c));
   }
   winners_.resize(2 * std::bit_ceil(cpus_.size()));
+  if (max_groups != 0 && cpus_.front()->fair->groups() != nullptr) {
+    for (const auto& c : cpus_) schedulers_.push_back(c->fair->groups());
+    tree_ = std::make_unique<group_tree>(schedulers_);
+  }
+  if (config_.track_load) {
+    load_ = std::make_unique<load_tracker>(config_.cpus, schedulers_, clock(0));
+  }
 }
 
 machine::~machine() = default;
@@ -58,6 +82,7 @@ std::uint32_t machine::add_task(task_setup setup) {
   t.id = number;
   set_initial_attributes(t, setup.policy, std::clamp(setup.nice, min_nice, max_nice));
   t.slice_at_start_ns = setup.slice_ns;
+  t.latency_nice = static_cast<std::int8_t>(std::clamp(setup.latency_nice, min_nice, max_nice));
   t.steps = std::move(setup.steps);
   t.clock_poll_ns = setup.clock_poll_ns;
   t.until_poll_ns = setup.clock_poll_ns;
@@ -68,6 +93,8 @@ std::uint32_t machine::add_task(task_setup setup) {
   t.figures.pid = setup.pid;
   t.figures.name = std::move(setup.name);
   t.figures.in_fair_class = !t.real_time();
+  if (load_ != nullptr) load_->add_task();
+  if (setup.group != 0) change_group(t, setup.group);
   return number;
 }
 
@@ -89,7 +116,7 @@ void machine::start() {
     if (t.state == task_state::unborn) continue;
     if (t.start == start_state::blocked) begin_sleep_of_start(t);
     if (t.real_time()) continue;
-    use_own_slice(t);
+    use_slice_at_start(t);
     t.in_class = cpus_[t.cpu]->fair->join_asleep(t, clock(0));
   }
   for (sim_task& t : tasks_) {
@@ -101,9 +128,12 @@ void machine::start() {
   for (auto& c : cpus_) refresh(*c);
 }
 
-void machine::use_own_slice(sim_task& t) {
-  if (t.slice_at_start_ns == 0) return;
-  t.slice_ns = t.slice_at_start_ns;
+void machine::use_slice_at_start(sim_task& t) const {
+  t.latency_slice =
+      t.slice_at_start_ns == 0 && t.latency_nice != 0 && policy_.engine == fair_engine::eevdf;
+  if (t.slice_at_start_ns == 0 && !t.latency_slice) return;
+  t.slice_ns = t.latency_slice ? latency_slice_ns(policy_.eevdf.base_slice_ns, t.latency_nice)
+                               : t.slice_at_start_ns;
   t.custom_slice = true;
 }
 
@@ -163,14 +193,16 @@ machine::stop_reason machine::run_until(std::uint64_t end_ns) {
   while (step(end_ns)) {
     if (ended_by_ != no_task || livelocked_ != no_task) return stop_reason::program_ended;
   }
-  const bool pending = winners_[1].at_ns < never_ns || !timers_.empty();
+  const bool pending = winners_[1].at_ns < never_ns || !timers_.empty() ||
+                       (!limited_.empty() && next_period_ns() < never_ns);
   now_ = std::max(now_, end_ns);
   return pending ? stop_reason::time_reached : stop_reason::nothing_left;
 }
 
 bool machine::step(std::uint64_t end_ns) {
   const cpu_event& first = winners_[1];
-  if (!timers_.empty() && timers_.top().at_ns <= first.at_ns) {
+  const std::uint64_t period_ns = limited_.empty() ? never_ns : next_period_ns();
+  if (!timers_.empty() && timers_.top().at_ns <= std::min(first.at_ns, period_ns)) {
     const timer due = timers_.top();
     if (tasks_[due.task].generation != due.generation) {
       timers_.pop();
@@ -181,6 +213,13 @@ bool machine::step(std::uint64_t end_ns) {
     now_ = due.at_ns;
     ++events_;
     expire_timer(due);
+    return true;
+  }
+  if (period_ns < never_ns && period_ns <= first.at_ns) {
+    if (period_ns > end_ns) return false;
+    now_ = std::max(now_, period_ns);
+    ++events_;
+    run_period_timers();
     return true;
   }
   if (first.at_ns > end_ns || first.at_ns >= never_ns) return false;
@@ -225,6 +264,7 @@ void machine::tick(cpu& c) {
     return;
   }
   c.clock_ns = std::max(c.clock_ns, clock(now_) + jitter());
+  if (load_ != nullptr) load_->tick(c.number, c.clock_ns);
   sim_task& t = *c.current;
   if (config_.tick_cost_ns != 0) {
     c.synced_ns = std::max(c.synced_ns, now_) + config_.tick_cost_ns;
@@ -300,12 +340,14 @@ void machine::reset_figures() {
     fresh.pid = t.figures.pid;
     fresh.name = std::move(t.figures.name);
     fresh.in_fair_class = t.figures.in_fair_class;
+    fresh.group = t.figures.group;
     t.figures = std::move(fresh);
     t.wait_counts = false;
     t.switched_in_ns = now_;
     if (t.state == task_state::blocked) t.blocked_since_ns = now_;
   }
   for (auto& c : cpus_) c->figures = {};
+  for (sim_group& g : groups_) begin_measuring(g);
 }
 
 run_figures machine::figures() const {
@@ -321,6 +363,11 @@ run_figures machine::figures() const {
                             t.wait_began_by_wakeup);
     }
   }
+  result.groups = figures_of_groups();
+  if (load_ != nullptr) {
+    result.cpu_loads = load_->cpu_loads();
+    result.task_loads = loads_by_pid(result.tasks, load_->task_loads());
+  }
   std::stable_sort(result.tasks.begin(), result.tasks.end(),
                    [](const task_figures& a, const task_figures& b) { return a.pid < b.pid; });
   std::uint64_t anomalies = 0;
@@ -332,6 +379,9 @@ run_figures machine::figures() const {
     anomalies += c->fair->anomalies();
   }
   if (anomalies != 0) result.anomalies.emplace_back("sums wrapped", anomalies);
+  if (refused_writes_ != 0) {
+    result.anomalies.emplace_back("writes to files of groups that were refused", refused_writes_);
+  }
   return result;
 }
 

@@ -4,19 +4,23 @@
 // run programs on them. A deterministic discrete-event model: the same configuration, tasks and
 // seed give the same events on any compiler.
 //
-// Events are ordered by time, then by kind in this order: timer, tick, request timer (hrtick), work
-// done, switch; then by CPU number (timers: in the order in which they were set).
+// Events are ordered by time, then by kind in this order: timer, period timer of a group's
+// bandwidth, tick, request timer (hrtick), work done, switch; then by CPU number (timers: in the
+// order in which they were set; period timers: in the order of the tree).
 //
 // Time is in ns from 0. Not thread safe.
 #pragma once
 
 #include "machine/fair_policy.hpp"
 #include "machine/figures.hpp"
+#include "machine/group_setup.hpp"
+#include "machine/load_tracker.hpp"
 #include "machine/placement.hpp"
 #include "machine/program.hpp"
 #include "machine/rt_queue.hpp"
 #include "machine/timer_queue.hpp"
 #include "vlag/entity.hpp"
+#include "vlag/group.hpp"
 #include "vlag/profile.hpp"
 #include "vlag/timeline.hpp"
 
@@ -26,6 +30,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace vlag {
@@ -39,6 +44,9 @@ struct machine_config {
   std::uint64_t tick_phase_ns = 0;       // time of a tick, modulo tick_ns; the same on all CPUs
   std::uint64_t tick_jitter_ns = 1'000;  // a tick reads its clock up to that much late (seeded)
   bool hrtick = false;                   // a one-shot timer ends each request
+  // Averages of load, runnable and util, and with groups on several CPUs the weight of a group's
+  // entity on each by its part of the load; without, it has all of the group's shares on each.
+  bool track_load = false;
   std::uint64_t seed = 1;
 
   // Time that passes between a cause and the switch that follows; the task that is running goes on
@@ -80,8 +88,10 @@ struct task_setup {
   int nice = 0;
   int rt_priority = 0;              // 1 .. 100, higher runs first; FIFO and round robin
   std::uint64_t slice_ns = 0;       // 0: none of its own
+  int latency_nice = 0;             // -20 .. 19: gives a slice where there is none of its own
   std::uint64_t clock_poll_ns = 0;  // reads its CPU clock after every so much CPU time; 0: never
   unsigned cpu = 0;
+  std::uint32_t group = 0;  // a number that add_group() gave; 0: the root
   start_state start = start_state::runnable;
   program steps;
 };
@@ -129,10 +139,14 @@ class machine_observer {
 };
 
 inline constexpr std::uint32_t no_task = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::size_t most_groups = 65'535;
+inline constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
 
 class machine {
  public:
-  machine(machine_config config, const policy_config& policy, std::size_t max_tasks);
+  // max_groups: besides the root; most_groups at most.
+  machine(machine_config config, const policy_config& policy, std::size_t max_tasks,
+          std::size_t max_groups = 0);
   ~machine();
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -140,6 +154,33 @@ class machine {
   // Requires: before the first run; fewer than max_tasks so far; the program's targets exist when
   // they are reached. Returns the task's number, from 0.
   std::uint32_t add_task(task_setup setup);
+
+  // Task groups: only where max_groups is at least 1. Without, the answers are no_memory and
+  // nothing changes.
+  struct group_result {
+    group_error error = group_error::none;
+    std::uint32_t number = 0;
+    std::size_t refused_file = 0;  // of setup.files, when that is what was refused
+  };
+  // Makes a group, at the present time. Its number counts from 1. Errors: invalid: not a path with
+  // an existing parent and a name ("/a" before "/a/b"), or it is there already; no_memory: more
+  // than max_groups; those of task_group::set() for a file, and then there is no group.
+  group_result add_group(const group_setup& setup);
+  // The number of a group; 0 for "/"; no_group when there is none of that path.
+  [[nodiscard]] std::uint32_t find_group(std::string_view path) const noexcept;
+  [[nodiscard]] std::uint32_t groups() const noexcept;
+  // Requires: 1 <= number <= groups().
+  [[nodiscard]] const task_group& group(std::uint32_t number) const noexcept;
+  [[nodiscard]] const std::string& group_path(std::uint32_t number) const noexcept;
+
+  // Between runs, at the present time. Requires: the group exists.
+  group_error set_group_file(std::uint32_t group, const group_file& file);
+  // A task in any state goes to a group, 0: the root. Also before the first run.
+  void move_to_group(std::uint32_t task, std::uint32_t group);
+
+  // For the operation write_group: its number, from 0. A write that is refused when it is reached
+  // changes nothing and is counted as an anomaly.
+  std::uint32_t add_group_write(group_write write);
 
   // nullptr: nobody is told any more. The observer must outlive the machine, or that.
   void set_observer(machine_observer* observer);
@@ -169,6 +210,7 @@ class machine {
 
  private:
   struct sim_task;
+  struct sim_group;
   struct cpu;
 
   enum class event_kind : std::uint8_t { timer, tick, hrtick, work, switch_ };
@@ -189,7 +231,7 @@ class machine {
   void leave_cpu(cpu& c, sim_task& t, bool gone);
   void set_timer(sim_task& t, std::uint64_t at_ns);
   [[nodiscard]] std::uint64_t timer_for(const sim_task& t, const op& step) const;
-  static void use_own_slice(sim_task& t);
+  void use_slice_at_start(sim_task& t) const;
   void begin_sleep_of_start(sim_task& t);
   void wake(sim_task& t, std::uint32_t waker);
   void start_new(sim_task& t, std::uint32_t parent);
@@ -197,6 +239,17 @@ class machine {
   void request_switch(cpu& c, std::uint64_t delay_ns);
   // The caller refreshes the CPU's next event.
   void schedule(cpu& c);
+  void track_change(const cpu& c, const sim_task& t);
+  void run_period_timers();
+  void after_group_change();
+  void begin_measuring(sim_group& g);
+  [[nodiscard]] std::uint64_t read_clock_of_all();
+  [[nodiscard]] std::uint64_t throttled_ns(const sim_group& g) const;
+  [[nodiscard]] std::vector<group_figures> figures_of_groups() const;
+  group_error write_file(sim_group& g, const group_file& file);
+  void change_group(sim_task& t, std::uint32_t group);
+  [[nodiscard]] sim_group* group_of(const sim_task& t) noexcept;
+  [[nodiscard]] std::uint64_t next_period_ns() const noexcept;
   [[nodiscard]] sim_task* choose(cpu& c, std::uint64_t clock_ns);
   void switch_out(cpu& c, sim_task& t);
   void switch_in(cpu& c, sim_task& t);
@@ -221,6 +274,14 @@ class machine {
   std::deque<sim_task> tasks_;
   std::vector<std::unique_ptr<cpu>> cpus_;
   std::unique_ptr<wake_placement> placement_;
+  std::vector<group_scheduler*> schedulers_;  // of the CPUs; before tree_, which refers to it
+  std::unique_ptr<group_tree> tree_;          // nullptr: there are no groups
+  std::deque<sim_group> groups_;
+  std::unique_ptr<load_tracker> load_;  // nullptr: nobody asked
+  std::vector<std::uint32_t> limited_;  // places in groups_ of those that ever had a quota
+  std::vector<group_write> group_writes_;
+  std::size_t max_groups_ = 0;
+  std::uint64_t refused_writes_ = 0;
   std::vector<cpu_event> winners_;  // tournament over the CPUs' next events, the first at [1]
   timer_queue timers_;
   machine_observer* observer_ = nullptr;

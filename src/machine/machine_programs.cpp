@@ -107,6 +107,16 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       if (!t.real_time()) {
         c.clock_ns = std::max(c.clock_ns, clock(now_));
         c.fair->set_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)), c.clock_ns);
+        track_change(c, t);
+        if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
+        arm_hrtick(c);
+      }
+      return true;
+    case op_kind::set_latency_nice:
+      if (!t.real_time()) {
+        c.clock_ns = std::max(c.clock_ns, clock(now_));
+        c.fair->set_latency_nice(t, static_cast<int>(static_cast<std::int64_t>(step.value)),
+                                 c.clock_ns);
         if (c.fair->need_resched()) request_switch(c, config_.switch_delay_ns);
         arm_hrtick(c);
       }
@@ -119,6 +129,17 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         arm_hrtick(c);
       }
       return true;
+    case op_kind::join_group:
+      change_group(t, step.target);
+      return true;
+    case op_kind::write_group: {
+      const group_write& write = group_writes_.at(step.target);
+      if (write.group == 0 || write.group > groups_.size() ||
+          set_group_file(write.group, write.file) != group_error::none) {
+        ++refused_writes_;
+      }
+      return true;
+    }
     case op_kind::move:  // acts at a wake-up; a task that did not block stays where it is
       return true;
     case op_kind::milestone:
@@ -174,8 +195,10 @@ void machine::leave_cpu(cpu& c, sim_task& t, bool gone) {
     } else {
       c.fair->block(c.clock_ns);
     }
+    track_change(c, t);
   }
   schedule(c);
+  if (gone && load_ != nullptr && !t.real_time()) load_->task_leaves(t.id, c.clock_ns);
   notify_watchers(t);
 }
 

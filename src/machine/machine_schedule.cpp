@@ -29,6 +29,7 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
   if (target_cpu != t.cpu) {
     if (observer_ != nullptr) observer_->on_migrate(now_, t.id, t.cpu, target_cpu);
     if (t.in_class) c->fair->remove(t, std::max(c->clock_ns, clock(now_)));
+    if (load_ != nullptr) load_->task_leaves(t.id, std::max(c->clock_ns, clock(now_)));
     t.cpu = target_cpu;
     c = cpus_[t.cpu].get();
     if (t.in_class) t.in_class = c->fair->join_asleep(t, std::max(c->clock_ns, clock(now_)));
@@ -38,6 +39,7 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
     c->rt.push_back(t.id, t.rt_priority);
   } else {
     c->fair->wake(t, c->clock_ns);
+    track_change(*c, t);
   }
   if (observer_ != nullptr) observer_->on_wakeup(now_, c->number, t.id, waker);
   after_wakeup(*c, t);
@@ -55,8 +57,9 @@ void machine::start_new(sim_task& t, std::uint32_t parent) {
   if (t.real_time()) {
     c.rt.push_back(t.id, t.rt_priority);
   } else {
-    use_own_slice(t);
+    use_slice_at_start(t);
     t.in_class = c.fair->fork(t, c.clock_ns);
+    track_change(c, t);
   }
   if (observer_ != nullptr) {
     observer_->on_birth(now_, c.number, t.id);
@@ -85,6 +88,10 @@ void machine::after_wakeup(cpu& c, sim_task& t) {
   refresh(c);
 }
 
+void machine::track_change(const cpu& c, const sim_task& t) {
+  if (load_ != nullptr) load_->task_changed(t, c.number, t.figures.group, c.clock_ns);
+}
+
 void machine::request_switch(cpu& c, std::uint64_t delay_ns) {
   c.switch_at_ns = std::min(c.switch_at_ns, now_ + delay_ns);
 }
@@ -101,10 +108,14 @@ void machine::schedule(cpu& c) {
   c.switch_at_ns = never_ns;
   sim_task* const previous = c.current;
   sim_task* const next = choose(c, c.clock_ns);
+  if (load_ != nullptr) load_->after_pick(c.number, c.clock_ns);
   if (next != previous || (previous != nullptr && previous->state != task_state::running)) {
     if (observer_ != nullptr) tell_switch(c, previous, next);
     if (previous != nullptr) switch_out(c, *previous);
     if (next != nullptr) switch_in(c, *next);
+    if (load_ != nullptr) {
+      load_->switched(c.number, next, next != nullptr && next->real_time(), c.clock_ns);
+    }
     if (next == nullptr) {
       c.current = nullptr;
       c.tick_at_ns = never_ns;
@@ -146,6 +157,7 @@ void machine::switch_out(cpu& c, sim_task& t) {
   const std::uint64_t ran = now_ - t.switched_in_ns;
   t.figures.cpu_ns += ran;
   c.figures.busy_ns += ran;
+  for (sim_group* g = group_of(t); g != nullptr; g = g->parent) g->figures.cpu_ns += ran;
   if (t.state != task_state::running) return;
   t.state = task_state::runnable;
   t.waiting_since_ns = now_;
@@ -160,6 +172,7 @@ void machine::switch_in(cpu& c, sim_task& t) {
   t.state = task_state::running;
   t.switched_in_ns = now_;
   ++t.figures.switches_in;
+  for (sim_group* g = group_of(t); g != nullptr; g = g->parent) ++g->figures.switches_in;
   if (t.policy == sched_policy::round_robin && t.round_robin_ticks_left == 0) {
     t.round_robin_ticks_left =
         std::max<std::uint32_t>(1, static_cast<std::uint32_t>(round_robin_ns / config_.tick_ns));
@@ -171,6 +184,10 @@ void machine::switch_in(cpu& c, sim_task& t) {
       t.figures.max_wait_to_ns = now_;
     }
     (t.wait_began_by_wakeup ? t.figures.wake_latency : t.figures.preempt_wait).add(waited, now_);
+    for (sim_group* g = group_of(t); g != nullptr; g = g->parent) {
+      (t.wait_began_by_wakeup ? g->figures.wake_latency : g->figures.preempt_wait)
+          .add(waited, now_);
+    }
   }
   c.synced_ns = now_ + config_.switch_cost_ns;
   if (c.tick_at_ns == never_ns) c.tick_at_ns = next_tick_after(now_);

@@ -47,6 +47,18 @@ struct machine::sim_task : task {
   }
 };
 
+struct machine::sim_group {
+  sim_group() = default;
+  task_group group;
+  std::unique_ptr<std::byte[]> memory;  // of its parts
+  sim_group* parent = nullptr;          // nullptr: the root
+  group_figures figures;
+  // The counters of the group's bandwidth when measuring began.
+  std::uint64_t periods_before = 0;
+  std::uint64_t throttled_before = 0;
+  std::uint64_t throttled_ns_before = 0;
+};
+
 struct machine::cpu {
   static_assert(sizeof(sim_task) <= 512);  // a run of 100,000 tasks must fit
 

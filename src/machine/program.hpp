@@ -25,14 +25,17 @@ enum class op_kind : std::uint8_t {
   fork,             // start `target`
   exit,
   yield,
-  set_nice,   // of itself, to `value` (as a signed number)
-  set_slice,  // of itself, to `value` ns; 0: none of its own
-  watch,      // run on until `target` blocks or exits, then `value` ns more
-  move,       // after an operation that blocks: the wake-up from it is on CPU `target`, and so is
-              // the life from then on; nothing where the task did not block
-  milestone,  // note that this point was reached
-  jump,       // go on at operation `value` of this program
-  end,        // no more is known of this task: blocks for good, and the run is told
+  set_nice,          // of itself, to `value` (as a signed number)
+  set_slice,         // of itself, to `value` ns; 0: none of its own
+  set_latency_nice,  // of itself, to `value` (as a signed number)
+  watch,             // run on until `target` blocks or exits, then `value` ns more
+  move,         // after an operation that blocks: the wake-up from it is on CPU `target`, and so is
+                // the life from then on; nothing where the task did not block
+  milestone,    // note that this point was reached
+  jump,         // go on at operation `value` of this program
+  end,          // no more is known of this task: blocks for good, and the run is told
+  join_group,   // of itself: goes to the group of number `target`; 0: the root
+  write_group,  // writes to a file of a group: number `target` of the machine's group writes
 };
 
 // `value` of a run that never ends.

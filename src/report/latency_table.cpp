@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "input/printable.hpp"
 #include "report/text_table.hpp"
 
 namespace vlag {
@@ -88,6 +89,42 @@ std::string totals_table(std::span<const run_figures* const> runs) {
     table.add_row({run->label, as_ms(cpu_ns), as_percent(share_ppm(*run, cpu_ns)),
                    fmt::format("{}", switches), as_ms(run->to_ns - run->from_ns),
                    run->work_done_ns == 0 ? "not within the run" : as_ms(run->work_done_ns)});
+  }
+  return table.text();
+}
+
+std::string group_table(std::span<const run_figures* const> runs) {
+  std::vector<std::string> paths;
+  for (const run_figures* run : runs) {
+    for (const group_figures& g : run->groups) {
+      if (std::find(paths.begin(), paths.end(), g.path) == paths.end()) paths.push_back(g.path);
+    }
+  }
+  if (paths.empty()) return {};
+  text_table table({{"Task group", align::left},
+                    {"Policy", align::left},
+                    {"CPU %"},
+                    {"Switches"},
+                    {"Avg delay ms"},
+                    {"P99 ms"},
+                    {"Throttled ms"}});
+  for (const std::string& path : paths) {
+    for (const run_figures* run : runs) {
+      const std::string title = run == runs.front() ? printable(path) : "";
+      const auto g = std::find_if(run->groups.begin(), run->groups.end(),
+                                  [&](const group_figures& group) { return group.path == path; });
+      if (g == run->groups.end()) {
+        table.add_row({title, run->label, "-", "-", "-", "-", "-"});
+        continue;
+      }
+      duration_histogram delay = g->wake_latency;
+      delay.merge(g->preempt_wait);
+      const bool waited = delay.count() != 0;
+      table.add_row({title, run->label, as_percent(share_ppm(*run, g->cpu_ns)),
+                     fmt::format("{}", g->switches_in), waited ? as_ms(delay.mean_ns()) : "-",
+                     waited ? as_ms(delay.quantile_ns(990)) : "-",
+                     g->nr_periods == 0 ? "-" : as_ms(g->throttled_ns)});
+    }
   }
   return table.text();
 }

@@ -19,4 +19,8 @@ namespace vlag {
 // One line a run: CPU time, switches, span, when all recorded work was done.
 [[nodiscard]] std::string totals_table(std::span<const run_figures* const> runs);
 
+// For each task group one line a run, with what is in the groups below it: share of all CPUs,
+// switches, delays; the time that its own quota kept it off. Empty when no run has groups.
+[[nodiscard]] std::string group_table(std::span<const run_figures* const> runs);
+
 }  // namespace vlag

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/result_json.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "report/task_groups.hpp"
@@ -11,7 +12,8 @@ namespace {
 using json = nlohmann::ordered_json;
 
 std::string engine_text(fair_engine engine) {
-  return engine == fair_engine::eevdf ? "eevdf" : "cfs";
+  constexpr std::array names = {"eevdf", "cfs", "paper"};
+  return names[static_cast<std::size_t>(engine)];
 }
 
 json duration_json(const duration_histogram& h) {
@@ -42,7 +44,8 @@ json tasks_json(const run_figures& run) {
   for (const task_figures& task : run.tasks) {
     json row{{"pid", task.pid},
              {"name", task.name},
-             {"class", task.in_fair_class ? "fair" : "realtime"}};
+             {"class", task.in_fair_class ? "fair" : "realtime"},
+             {"group", task.group == 0 ? std::string("/") : run.groups.at(task.group - 1U).path}};
     row.update(figures_json(run, task));
     result.push_back(std::move(row));
   }
@@ -50,6 +53,26 @@ json tasks_json(const run_figures& run) {
 }
 
 json groups_json(const run_figures& run) {
+  json result = json::array();
+  for (const group_figures& group : run.groups) {
+    duration_histogram delay = group.wake_latency;
+    delay.merge(group.preempt_wait);
+    result.push_back({{"path", group.path},
+                      {"cpu_ns", group.cpu_ns},
+                      {"share_ppm", share_ppm(run, group.cpu_ns)},
+                      {"switches_in", group.switches_in},
+                      {"delay", duration_json(delay)},
+                      {"wake_latency", duration_json(group.wake_latency)},
+                      {"preempt_wait", duration_json(group.preempt_wait)},
+                      {"nr_periods", group.nr_periods},
+                      {"nr_throttled", group.nr_throttled},
+                      {"throttled_ns", group.throttled_ns}});
+  }
+  return result;
+}
+
+// The tasks of each name together.
+json names_json(const run_figures& run) {
   json result = json::array();
   for (const name_group& group : group_tasks(run)) {
     json row{{"name", group.name}, {"tasks", group.tasks}};
@@ -122,8 +145,7 @@ json policy_json(const result_policy* policy) {
   if (policy == nullptr) return nullptr;
   const policy_config& config = policy->config;
   json features = json::object();
-  const feature_set on =
-      config.engine == fair_engine::eevdf ? config.eevdf.features : config.cfs.features;
+  const feature_set on = config.features();
   for (const feature_info& f : all_features()) {
     if (f.engine == config.engine) features[std::string(f.name)] = on.has(f.id);
   }
@@ -135,14 +157,21 @@ json policy_json(const result_policy* policy) {
   }
   json overrides = json::array();
   for (const result_override& o : policy->overrides) {
-    overrides.push_back({{"task", o.task}, {"attribute", o.attribute}, {"value", o.value}});
+    overrides.push_back({{"task", o.task},
+                         {"attribute", o.attribute},
+                         {"value", o.text.empty() ? json(o.value) : json(o.text)}});
+  }
+  json group_files = json::array();
+  for (const result_group_file& o : policy->group_files) {
+    group_files.push_back({{"group", o.group}, {"file", o.file}, {"text", o.text}});
   }
   return {{"profile", config.source == nullptr ? "" : std::string(config.source->name)},
           {"reference", config.source == nullptr ? "" : std::string(config.source->reference)},
           {"engine", engine_text(config.engine)},
           {"features", std::move(features)},
           {"constants", std::move(constants)},
-          {"overrides", std::move(overrides)}};
+          {"overrides", std::move(overrides)},
+          {"group_files", std::move(group_files)}};
 }
 
 json run_json(const result_run& run) {
@@ -153,6 +182,7 @@ json run_json(const result_run& run) {
           {"to_ns", f.to_ns},
           {"work_done_ns", f.work_done_ns == 0 ? json(nullptr) : json(f.work_done_ns)},
           {"tasks", tasks_json(f)},
+          {"names", names_json(f)},
           {"groups", groups_json(f)},
           {"cpus", cpus_json(f)},
           {"histograms", histograms_json(f)},

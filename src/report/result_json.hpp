@@ -20,6 +20,14 @@ struct result_override {
   std::string task;
   std::string attribute;
   std::int64_t value = 0;
+  std::string text{};  // instead of value, for an attribute that is none
+};
+
+// A file of a task group that was written to.
+struct result_group_file {
+  std::string group;
+  std::string file;
+  std::string text;
 };
 
 // The policy in force in a simulated run.
@@ -27,6 +35,7 @@ struct result_policy {
   policy_config config;
   bool hrtick = false;
   std::vector<result_override> overrides;
+  std::vector<result_group_file> group_files{};
 };
 
 // One entry of "results"; the recording has no policy that was in force here.

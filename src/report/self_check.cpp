@@ -59,6 +59,13 @@ void add_cells(std::vector<check_cell>& cells, const run_figures& recorded, cons
   }
 }
 
+void add_cells(std::vector<check_cell>& cells, const run_figures& recorded,
+               const group_figures& was, const run_figures& replayed, const group_figures& is) {
+  cells.push_back({was.path, check_measure::share, share_ppm(recorded, was.cpu_ns),
+                   share_ppm(replayed, is.cpu_ns), share_bound_ppm});
+  cells.push_back(switches_cell(was.path, was.switches_in, is.switches_in));
+}
+
 check_cell work_cell(const run_figures& recorded, const run_figures& replayed) {
   const std::uint64_t done =
       recorded.work_done_ns != 0 ? recorded.work_done_ns : recorded.to_ns - recorded.from_ns;
@@ -101,6 +108,13 @@ self_check_result self_check(const run_figures& recorded, const run_figures& rep
     const auto at = after_named.find(was.name);
     add_cells(result.cells, recorded, was, replayed,
               at == after_named.end() ? name_group{} : *at->second);
+  }
+  for (const group_figures& was : recorded.groups) {
+    if (share_ppm(recorded, was.cpu_ns) < min_share_ppm) continue;
+    const auto is = std::find_if(replayed.groups.begin(), replayed.groups.end(),
+                                 [&](const group_figures& g) { return g.path == was.path; });
+    add_cells(result.cells, recorded, was, replayed,
+              is == replayed.groups.end() ? group_figures{} : *is);
   }
   result.cells.push_back(work_cell(recorded, replayed));
   result.totals = total_cells(recorded, replayed);

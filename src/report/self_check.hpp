@@ -9,7 +9,8 @@
 //   switches        10 %, or 10
 //   wake-up mean    25 %, 100 us, or two standard errors of the recording; from 30 recorded
 //   wake-ups wake-up P99     25 %, or 100 us; from 500 recorded wake-ups
-// and one cell of the whole: the time at which all recorded work was done, 2 %.
+// share and switches of each task group ("/a") as well, and one cell of the whole: the time at
+// which all recorded work was done, 2 %.
 #pragma once
 
 #include "machine/figures.hpp"
@@ -37,7 +38,8 @@ struct check_cell {
 };
 
 struct self_check_result {
-  std::vector<check_cell> cells;  // groups in order of their lowest pid; work_done last
+  // Tasks of a name in order of their lowest pid, task groups in order of the tree; work_done last.
+  std::vector<check_cell> cells;
   // Busy share and switches of all tasks, judged alike but no cells of the count.
   std::vector<check_cell> totals;
   // Of the recorded span, how much the replay's figures cover.

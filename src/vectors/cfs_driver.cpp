@@ -2,10 +2,13 @@
 //
 // Vectors "cfs-oracle-1": the CFS class of Linux 6.1, one flat queue. Every field of a line is
 // compared (on "skip" lines all but ret).
+#include "vectors/cfs_driver.hpp"
+
 #include "vectors/fair_driver.hpp"
 #include "vectors/header.hpp"
 #include "vlag/cfs_class.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -41,23 +44,11 @@ constexpr std::array<std::string_view, field::count> field_names = {
 
 constexpr std::array<list_layout, 1> list_layouts = {{{"rb"}}};
 
-namespace column {
-enum : std::size_t {
-  id,
-  on_rq,
-  is_curr,
-  policy,
-  weight,
-  vruntime,
-  exec_start,
-  sum_exec,
-  prev_sum_exec,
-  count
-};
-}
-constexpr std::array<std::string_view, column::count> column_names = {
-    "id",       "on_rq",      "is_curr",  "policy",       "weight",
-    "vruntime", "exec_start", "sum_exec", "prev_sum_exec"};
+constexpr std::array<std::string_view, 1 + cfs_entity_columns.size()> column_names = [] {
+  std::array<std::string_view, 1 + cfs_entity_columns.size()> names{"id"};
+  std::copy(cfs_entity_columns.begin(), cfs_entity_columns.end(), names.begin() + 1);
+  return names;
+}();
 
 constexpr std::array<table_layout, 1> table_layouts = {
     {{"ents", "ent_cols", "task", column_names, 0}}};
@@ -81,12 +72,9 @@ constexpr std::array<operation_info, 14> cfs_operations = {{
     {"schedule", operation_code::schedule, no_argument},
 }};
 
-class cfs_driver final : public fair_driver<cfs_class, cfs_config> {
+class cfs_driver final : public cfs_driver_of<fair_driver<cfs_class, cfs_config>> {
  public:
-  cfs_driver(const cfs_config& config, std::uint64_t start_ns, std::uint64_t min_vruntime)
-      : fair_driver(config, start_ns) {
-    policy_.start_at(min_vruntime);
-  }
+  using cfs_driver_of::cfs_driver_of;
 
   const state_layout& layout() const noexcept override { return cfs_layout; }
   std::span<const operation_info> operations() const noexcept override { return cfs_operations; }
@@ -103,33 +91,14 @@ class cfs_driver final : public fair_driver<cfs_class, cfs_config> {
     }
     observe_queue(got);
     list_waiting(policy_.waiting(), got.lists.front());
-    for (const auto& [id, t] : tasks_) observe_task(t, got);
+    for (const auto& [id, t] : tasks_) {
+      const std::span<cell> row = got.tables.front().add_row();
+      row.front() = cell::of(id);
+      observe_entity(t, row.subspan(1));
+    }
   }
-
-  void note_crash(const operation& op, const json_line& line) override {
-    line.reject(
-        fmt::format("a crash in {}: there is none in vectors of this format", op.info->name));
-  }
-  void expect_answer(const operation& /*op*/, state& /*expected*/) const override {}
 
  private:
-  void enter(task& t, const operation& op, const json_line& line) override {
-    if (!policy_.place_new(t, now_)) line.reject("the queue is full");
-    move_clock(op.ns, line);
-    policy_.enqueue_new(t, now_);
-  }
-
-  void change_more(task& t, const operation& op, const json_line& line) override {
-    if (op.info->code != operation_code::rewake) return;
-    if (!t.queued || policy_.current() == &t) {
-      line.reject(fmt::format("rewake of task {}, which is not waiting on the queue", op.id));
-    }
-    ret_ = 1;
-    policy_.wake_queued(t, now_);
-  }
-
-  std::int64_t wake_answer(const task& /*t*/) const override { return 2; }
-
   void observe_queue(state& got) {
     auto& f = got.fields;
     f[field::t] = cell::of(now_);
@@ -153,30 +122,13 @@ class cfs_driver final : public fair_driver<cfs_class, cfs_config> {
       f[field::slice] = cell::of(policy_.slice_of(*running));
     }
   }
-
-  void observe_task(const task& t, state& got) const {
-    const std::span<cell> row = got.tables.front().add_row();
-    row[column::id] = cell::of(t.id);
-    row[column::on_rq] = flag(t.queued);
-    row[column::is_curr] = flag(policy_.current() == &t);
-    row[column::policy] = cell::of(static_cast<std::uint64_t>(t.policy));
-    row[column::weight] = cell::of(t.weight.full);
-    row[column::vruntime] = cell::of(t.vruntime);
-    row[column::exec_start] = cell::of(t.exec_start_ns);
-    row[column::sum_exec] = cell::of(t.sum_exec_ns);
-    row[column::prev_sum_exec] = cell::of(t.prev_sum_exec_ns);
-  }
 };
 
 }  // namespace
 
-std::unique_ptr<vector_driver> make_cfs_driver(const json_line& header) {
+cfs_config header_cfs_config(const json_line& header) {
   // Tunables as large as 8 CPUs and a hand-written second make them, with room.
   constexpr std::uint64_t most_ns = std::uint64_t{1} << 40;
-  constexpr std::uint64_t any_u64 = std::numeric_limits<std::uint64_t>::max();
-  check_header_keys(header,
-                    {"cpus", "scaling", "latency", "min_granularity", "idle_min_granularity",
-                     "wakeup_granularity", "nr_latency", "child_runs_first", "min_vruntime"});
   cfs_config config;
   config.features = header_features(header, fair_engine::cfs);
   config.latency_ns = header_number(header, "latency", 1, most_ns);
@@ -186,6 +138,15 @@ std::unique_ptr<vector_driver> make_cfs_driver(const json_line& header) {
   config.nr_latency = static_cast<std::uint32_t>(
       header_number(header, "nr_latency", 0, std::numeric_limits<std::uint32_t>::max()));
   config.child_runs_first = header_number(header, "child_runs_first", 0, 1) != 0;
+  return config;
+}
+
+std::unique_ptr<vector_driver> make_cfs_driver(const json_line& header) {
+  constexpr std::uint64_t any_u64 = std::numeric_limits<std::uint64_t>::max();
+  check_header_keys(header,
+                    {"cpus", "scaling", "latency", "min_granularity", "idle_min_granularity",
+                     "wakeup_granularity", "nr_latency", "child_runs_first", "min_vruntime"});
+  const cfs_config config = header_cfs_config(header);
   const std::uint64_t start = header_number(header, "t0", 0, max_vector_time_ns);
   const std::uint64_t min_vruntime = header_number(header, "min_vruntime", 0, any_u64);
   return std::make_unique<cfs_driver>(config, start, min_vruntime);

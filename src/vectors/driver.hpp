@@ -68,5 +68,6 @@ struct vector_kind {
 [[nodiscard]] std::unique_ptr<vector_driver> make_cfs_driver(const json_line& header);
 [[nodiscard]] std::unique_ptr<vector_driver> make_pelt_driver(const json_line& header);
 [[nodiscard]] std::unique_ptr<vector_driver> make_eevdf_groups_driver(const json_line& header);
+[[nodiscard]] std::unique_ptr<vector_driver> make_cfs_groups_driver(const json_line& header);
 
 }  // namespace vlag

@@ -280,8 +280,7 @@ class eevdf_groups_driver final : public group_driver<fair_class, eevdf_config> 
     row[group_column::curr] = id_of(queue.current());
     row[group_column::next] = id_of(queue.buddy());
     row[group_column::peek] = id_of(policy_.peek_in(&g));
-    auto& waiting = groups.lists.emplace_back();
-    queue.waiting().for_each([&](const entity& e) { waiting.push_back(id_of(&e)); });
+    list_waiting(queue.waiting(), groups.lists.emplace_back());
   }
 
   void observe_entity(const entity& e, std::int64_t id, table_state& entities) const {

@@ -6,6 +6,7 @@
 
 #include "vectors/driver.hpp"
 #include "vlag/entity.hpp"
+#include "vlag/group.hpp"
 #include "vlag/timeline.hpp"
 
 #include <fmt/format.h>
@@ -89,13 +90,18 @@ class fair_driver : public vector_driver {
     if (ns > max_vector_time_ns - now_) line.reject("the clock passes 2^63 ns");
     now_ += ns;
   }
-  [[nodiscard]] static cell id_of(const task* t) { return cell::of(t == nullptr ? 0 : t->id); }
+  // A group's entity is written as minus the group's id; 0: none.
+  [[nodiscard]] static cell id_of(const entity* e) {
+    if (e == nullptr) return cell::of(0);
+    if (!e->is_group) return cell::of(static_cast<const task*>(e)->id);
+    const auto id = static_cast<std::int64_t>(static_cast<const group_part*>(e)->group->id);
+    return cell::of_signed(-id);
+  }
   [[nodiscard]] static cell flag(bool on) { return cell::of(on ? 1 : 0); }
 
   // Ids of the waiting entities in the order of the timeline.
   static void list_waiting(const timeline& waiting, std::vector<cell>& ids) {
-    waiting.for_each(
-        [&](const entity& e) { ids.push_back(cell::of(static_cast<const task&>(e).id)); });
+    waiting.for_each([&](const entity& e) { ids.push_back(id_of(&e)); });
   }
 
   // The waiting entity that has received least, by the distance from the reference.

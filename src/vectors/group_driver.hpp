@@ -61,12 +61,6 @@ class group_driver : public fair_driver<Class, Config> {
     for (auto at = groups_.rbegin(); at != groups_.rend(); ++at) visit(at->second->group);
   }
 
-  [[nodiscard]] static cell id_of(const entity* e) {
-    if (e == nullptr) return cell::of(0);
-    if (!e->is_group) return cell::of(static_cast<const task*>(e)->id);
-    return cell::of_signed(
-        -static_cast<std::int64_t>(group_id(static_cast<const group_part&>(*e))));
-  }
   [[nodiscard]] static std::uint64_t group_id(const group_part& part) { return part.group->id; }
 
   // A setmax was accepted: from then on lines tell of bandwidth.

@@ -31,7 +31,7 @@ constexpr int max_depth = 32;
 // Of a value that a message shows, bytes.
 constexpr std::size_t max_shown = 60;
 
-constexpr std::array<std::string_view, 12> known_keys = {"hz",
+constexpr std::array<std::string_view, 13> known_keys = {"hz",
                                                          "kernel",
                                                          "policy",
                                                          "features",
@@ -42,10 +42,11 @@ constexpr std::array<std::string_view, 12> known_keys = {"hz",
                                                          "idle_min_granularity_ns",
                                                          "clock_poll_us",
                                                          "tasks",
+                                                         "groups",
                                                          "version"};
 
-constexpr std::array<std::string_view, 6> known_task_keys = {"pid",      "name",          "nice",
-                                                             "slice_us", "clock_poll_us", "policy"};
+constexpr std::array<std::string_view, 7> known_task_keys = {
+    "group", "pid", "name", "nice", "slice_us", "clock_poll_us", "policy"};
 
 // What descriptions of recordings also hold and a replay has no use for.
 constexpr std::array<std::string_view, 11> other_keys = {"name",       "cpus",
@@ -193,6 +194,8 @@ class attributes_reader {
     if (const auto poll = integer(root, "clock_poll_us", 0, 1'000'000)) {
       result.clock_poll_ns = *poll * 1000;
     }
+    read_workload_script(root, result);
+    read_groups(root, result);
     read_tasks(root, result);
     return result;
   }
@@ -352,7 +355,9 @@ class attributes_reader {
         t.clock_poll_ns = *poll * 1000;
       }
       t.policy = policy_of(entry, where);
-      if (!t.nice && !t.slice_ns && !t.clock_poll_ns && !t.policy) continue;
+      t.group = group_path(entry, "group", where);
+      if (t.group) result.groups.number_of(*t.group);
+      if (!t.nice && !t.slice_ns && !t.clock_poll_ns && !t.policy && !t.group) continue;
       if (const auto pid = integer(entry, "pid", 0, INT32_MAX, where)) {
         t.pattern = std::to_string(*pid);
       } else {
@@ -363,6 +368,82 @@ class attributes_reader {
         fail(fmt::format("tasks[{}]: more than {} names are patterns; expected pids or full names",
                          i, max_glob_entries));
       }
+      result.tasks.push_back(std::move(t));
+    }
+  }
+
+  std::optional<std::string> group_path(const json& entry, const char* key,
+                                        const std::string& where) const {
+    if (!entry.contains(key)) return std::nullopt;
+    const std::string path = text(entry, key);
+    if (!is_group_path(path)) {
+      fail(fmt::format("{}{}: {} is not a group; expected a path like /a or /a/b", where, key,
+                       shown(entry[key])));
+    }
+    return path;
+  }
+
+  void write_files(recorded_attributes& result, const std::string& path,
+                   std::vector<group_file> files, const std::string& where) const {
+    if (const auto problem = group_files_problem(files)) fail(fmt::format("{}{}", where, *problem));
+    result.groups.number_of(path);
+    for (group_file& file : files) result.groups.write(path, std::move(file));
+  }
+
+  void read_groups(const json& root, recorded_attributes& result) const {
+    const auto found = root.find("groups");
+    if (found == root.end()) return;
+    if (!found->is_array()) fail("groups: expected a list");
+    if (found->size() > max_workload_groups) {
+      fail(fmt::format("groups: more than {}", max_workload_groups));
+    }
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      const json& entry = (*found)[i];
+      const std::string where = fmt::format("groups[{}]: ", i);
+      if (!entry.is_object()) fail(fmt::format("{}expected an object", where));
+      const auto path = group_path(entry, "path", where);
+      if (!path || *path == "/") fail(fmt::format("{}expected a path like /a or /a/b", where));
+      std::vector<group_file> files;
+      for (const auto& [key, value] : entry.items()) {
+        if (key == "path") continue;
+        if (!value.is_string() && !value.is_number_integer()) {
+          fail(fmt::format("{}{}: {} is neither a text nor a whole number", where, shown_name(key),
+                           shown(value)));
+        }
+        files.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
+      }
+      write_files(result, *path, std::move(files), where);
+    }
+  }
+
+  // Descriptions of test recordings hold the script of their workload, with "cgroup NAME WEIGHT"
+  // for each group, and what each task told of itself, with its group's name.
+  void read_workload_script(const json& root, recorded_attributes& result) const {
+    const auto own = root.find("tasks_own_figures");
+    if (own == root.end() || !own->is_array()) return;
+    if (own->size() > max_tasks) fail("tasks_own_figures: more than 1000000");
+    const auto script = root.find("workload");
+    if (script != root.end() && script->is_string()) {
+      std::istringstream lines(script->get<std::string>());
+      for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string command, name, weight;
+        if (!(words >> command >> name >> weight) || command != "cgroup") continue;
+        const std::string path = "/" + name;
+        if (!is_group_path(path)) fail(fmt::format("workload: {} is not a name", shown_name(name)));
+        write_files(result, path, {{"cpu.weight", weight}}, "workload: ");
+      }
+    }
+    for (const json& entry : *own) {
+      if (!entry.is_object() || !entry.contains("cgroup") || !entry.contains("pid")) continue;
+      const std::string name = text(entry, "cgroup");
+      if (name.empty()) continue;
+      recorded_attributes::task t;
+      t.group = "/" + name;
+      if (!result.groups.has(*t.group)) {
+        fail(fmt::format("tasks_own_figures: cgroup {} is not in the workload", shown_name(name)));
+      }
+      t.pattern = std::to_string(*integer(entry, "pid", 0, INT32_MAX, "tasks_own_figures: "));
       result.tasks.push_back(std::move(t));
     }
   }
@@ -398,8 +479,8 @@ std::vector<std::string> unused_attributes(const recorded_attributes& attributes
   std::vector<std::string> result;
   if (!attributes.kernel.empty()) {
     result.push_back(fmt::format(
-        "the policy of the recording is not known: kernel {} {}", shown_name(attributes.kernel),
-        kernel_version(attributes.kernel) ? "has no profile here" : "is not a version like 6.12"));
+        "the policy of the recording is not known: kernel {} is not a version like 6.12",
+        shown_name(attributes.kernel)));
   }
   std::vector<std::string_view> names;
   if (!attributes.features.empty()) names.emplace_back("features");
@@ -432,9 +513,7 @@ std::optional<policy_variant> recorded_variant(const recorded_attributes& attrib
     }
     const feature_info* known = find_feature(source->engine, name);
     if (known == nullptr) continue;
-    const feature_set& now =
-        source->engine == fair_engine::eevdf ? defaults.eevdf.features : defaults.cfs.features;
-    if (now.has(known->id) != on) spec += "," + word;
+    if (defaults.features().has(known->id) != on) spec += "," + word;
   }
   const auto constant = [&](const char* name, const std::optional<std::uint64_t>& value) {
     const constant_info* known = find_constant(source->engine, name);

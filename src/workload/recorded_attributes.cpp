@@ -16,12 +16,14 @@ void choose_latest(entry_choice& choice, const entry_choice& other) {
   choice.slice = std::max(choice.slice, other.slice);
   choice.clock_poll = std::max(choice.clock_poll, other.clock_poll);
   choice.policy = std::max(choice.policy, other.policy);
+  choice.group = std::max(choice.group, other.group);
 }
 
 entry_choice choice_of(const recorded_attributes::task& entry, std::size_t place) {
   const auto number = [place](bool said) { return said ? place + 1 : 0; };
   return {number(entry.nice.has_value()), number(entry.slice_ns.has_value()),
-          number(entry.clock_poll_ns.has_value()), number(entry.policy.has_value())};
+          number(entry.clock_poll_ns.has_value()), number(entry.policy.has_value()),
+          number(entry.group.has_value())};
 }
 
 }  // namespace
@@ -59,6 +61,7 @@ void program_builder::apply_attributes(const traced_task& t, task_setup& setup) 
   if (choice.slice != 0) setup.slice_ns = *entries[choice.slice - 1].slice_ns;
   if (choice.clock_poll != 0) setup.clock_poll_ns = *entries[choice.clock_poll - 1].clock_poll_ns;
   if (choice.policy != 0) setup.policy = *entries[choice.policy - 1].policy;
+  if (choice.group != 0) setup.group = groups_.number_of(*entries[choice.group - 1].group);
   if (is_real_time(setup.policy)) setup.rt_priority = std::max(setup.rt_priority, 1);
 }
 

@@ -94,6 +94,7 @@ struct entry_choice {
   std::size_t slice = 0;
   std::size_t clock_poll = 0;
   std::size_t policy = 0;
+  std::size_t group = 0;
 };
 
 // All entries of the same pid or full name.
@@ -156,6 +157,7 @@ class program_builder {
   recorded_span span_;  // from which programs are built: the window and what leads up to it
   std::uint64_t measured_from_ns_ = 0;
   recorded_machine machine_;
+  group_list groups_;
   std::deque<traced_task> tasks_;                           // references stay good while it grows
   std::unordered_map<std::int32_t, std::uint32_t> latest_;  // pid -> task; never iterated
   std::vector<traced_cpu> on_cpu_;

@@ -17,6 +17,20 @@ constexpr std::uint64_t max_events = 2'000'000'000;
 
 int rt_priority_of(std::int32_t prio) { return 99 - std::clamp(prio, -1, 98); }
 
+// The figures of groups are those of the tasks in them.
+void sum_groups(const group_list& groups, run_figures& figures) {
+  for (const group_setup& g : groups.all()) figures.groups.emplace_back().path = g.path;
+  for (const task_figures& t : figures.tasks) {
+    for (std::uint32_t number = t.group; number != 0; number = groups.parent_of(number)) {
+      group_figures& g = figures.groups[number - 1];
+      g.cpu_ns += t.cpu_ns;
+      g.switches_in += t.switches_in;
+      g.wake_latency.merge(t.wake_latency);
+      g.preempt_wait.merge(t.preempt_wait);
+    }
+  }
+}
+
 }  // namespace
 
 // Rule 4: the edges of a segment that never ends follow their targets.
@@ -126,6 +140,7 @@ void program_builder::check_events(const recorded_programs& programs) const {
 recorded_programs program_builder::finish() {
   choose_periods();
   index_attributes();
+  groups_ = attributes_.groups;
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < tasks_.size(); ++i) {
     if (tasks_[i].in_window) order.push_back(i);
@@ -155,12 +170,15 @@ recorded_programs program_builder::finish() {
     task_setup setup = setup_of(t, number);
     t.figures.name = setup.name;
     t.figures.in_fair_class = !is_real_time(setup.policy);
+    t.figures.group = static_cast<std::uint16_t>(setup.group);
     result.figures.tasks.push_back(t.figures);
     result.figures.work_done_ns =
         std::max(result.figures.work_done_ns,
                  std::max(t.finished_ns, measured_from_ns_) - measured_from_ns_);
     result.tasks.push_back(std::move(setup));
   }
+  sum_groups(groups_, result.figures);
+  result.groups = std::move(groups_);
   check_events(result);
   note_unmatched_attributes();
   std::stable_sort(result.figures.tasks.begin(), result.figures.tasks.end(),

@@ -18,6 +18,7 @@
 #include "machine/figures.hpp"
 #include "machine/machine.hpp"
 #include "trace/event.hpp"
+#include "workload/group_list.hpp"
 #include "workload/replay.hpp"
 
 #include <cstdint>
@@ -42,6 +43,7 @@ struct recorded_machine {
 struct recorded_programs {
   recorded_machine machine;
   std::vector<task_setup> tasks;      // targets of operations are indices into this
+  group_list groups;                  // that the tasks are in, and further ones of the attributes
   run_figures figures;                // the recording itself, measured over the window
   std::uint64_t span_ns = 0;          // from the first operation to the end of the window
   std::uint64_t measure_from_ns = 0;  // where the window begins in it

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "input/input_error.hpp"
 #include "input/text.hpp"
@@ -25,6 +26,9 @@ constexpr unsigned steps_per_span = 200;
 // on it noticeably.
 constexpr std::uint64_t clock_lead_divisor = 6;
 
+// A group has an entity and a queue on each CPU.
+constexpr std::size_t max_group_parts = 1'000'000;
+
 // A task stays where it was recorded when the mask has that CPU, else goes to the mask's first.
 void restrict_cpus(std::uint64_t mask, task_setup& setup) {
   const auto allowed = [mask](std::uint64_t cpu) { return cpu < 64 && (mask >> cpu & 1) != 0; };
@@ -34,7 +38,7 @@ void restrict_cpus(std::uint64_t mask, task_setup& setup) {
   });
 }
 
-void apply_override(const task_override& change, const policy_config& config, task_setup& setup) {
+void apply_override(const task_override& change, task_setup& setup) {
   switch (change.attribute) {
     case task_attribute::nice:
       setup.nice = static_cast<int>(change.value);
@@ -45,9 +49,7 @@ void apply_override(const task_override& change, const policy_config& config, ta
                                                       shortest_own_slice_ns, longest_own_slice_ns);
       break;
     case task_attribute::latency_nice:
-      setup.slice_ns = change.value == 0 ? 0
-                                         : latency_slice_ns(config.eevdf.base_slice_ns,
-                                                            static_cast<int>(change.value));
+      setup.latency_nice = static_cast<int>(change.value);
       break;
     case task_attribute::policy:
       setup.policy = static_cast<sched_policy>(change.value);
@@ -58,7 +60,24 @@ void apply_override(const task_override& change, const policy_config& config, ta
     case task_attribute::cpus:
       restrict_cpus(static_cast<std::uint64_t>(change.value), setup);
       break;
+    case task_attribute::group:  // chosen before the machine is made
+      break;
   }
+}
+
+// latency_nice counts where no slice is asked for here: it replaces a recorded slice.
+void apply_overrides(const std::vector<task_override>& changes, task_setup& setup) {
+  const std::uint64_t recorded_slice_ns = std::exchange(setup.slice_ns, 0);
+  bool keeps_slice = true;
+  for (const task_override& change : changes) {
+    if (!matches_task(change.pattern, setup.name, setup.pid)) continue;
+    apply_override(change, setup);
+    if (change.attribute == task_attribute::slice ||
+        change.attribute == task_attribute::latency_nice) {
+      keeps_slice = false;
+    }
+  }
+  if (keeps_slice) setup.slice_ns = recorded_slice_ns;
 }
 
 void make_repeating(task_setup& setup) {
@@ -91,6 +110,55 @@ bool matters(const recorded_programs& programs, std::uint32_t number) {
     if (t.pid == pid) own += t.cpu_ns;
   }
   return own * mattering_part >= all;
+}
+
+struct chosen_groups {
+  group_list groups;
+  std::vector<std::uint32_t> of_task;
+};
+
+chosen_groups choose_groups(const recorded_programs& programs, const policy_variant& variant) {
+  if (variant.config.engine == fair_engine::paper) {  // knows no groups
+    return {{}, std::vector<std::uint32_t>(programs.tasks.size(), 0)};
+  }
+  chosen_groups chosen{programs.groups, {}};
+  for (const task_setup& setup : programs.tasks) {
+    std::uint32_t group = setup.group;
+    for (const task_override& change : variant.overrides) {
+      if (change.attribute == task_attribute::group &&
+          matches_task(change.pattern, setup.name, setup.pid)) {
+        group = chosen.groups.number_of(change.group);
+      }
+    }
+    chosen.of_task.push_back(group);
+  }
+  for (const group_override& change : variant.group_files) {
+    if (!chosen.groups.has(change.path)) {
+      std::vector<std::string_view> paths;
+      for (const group_setup& g : chosen.groups.all()) paths.push_back(g.path);
+      const auto near = nearest_name(change.path, paths);
+      throw input_error(fmt::format(
+          "--policy {}: no task is in a group {}{}; expected one of the attributes file, or one "
+          "that TASK.group={} makes",
+          variant.label, change.path, near ? fmt::format("; did you mean '{}'?", *near) : "",
+          change.path));
+    }
+    chosen.groups.write(change.path, change.file);
+  }
+  if (chosen.groups.all().size() * programs.machine.cpus > max_group_parts) {
+    throw input_error(fmt::format("{} task groups on {} CPUs; expected at most {} together",
+                                  chosen.groups.all().size(), programs.machine.cpus,
+                                  max_group_parts));
+  }
+  return chosen;
+}
+
+void make_groups(machine& simulated, const group_list& groups, const policy_variant& variant) {
+  for (const group_setup& g : groups.all()) {
+    if (simulated.add_group(g).error == group_error::none) continue;
+    throw input_error(fmt::format("--policy {}: group {}: {}", variant.label, g.path,
+                                  group_files_problem(g.files).value_or("cannot be made")));
+  }
 }
 
 }  // namespace
@@ -141,14 +209,14 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   config.period_origins_ns = recorded.period_origins_ns;
   config.hrtick = variant.hrtick;
   config.seed = state_->options.seed;
-  machine simulated(config, variant.config, programs.tasks.size());
+  const chosen_groups chosen = choose_groups(programs, variant);
+  machine simulated(config, variant.config, programs.tasks.size(), chosen.groups.all().size());
   simulated.set_observer(observer);
-  for (task_setup setup : programs.tasks) {
-    for (const task_override& change : variant.overrides) {
-      if (matches_task(change.pattern, setup.name, setup.pid)) {
-        apply_override(change, variant.config, setup);
-      }
-    }
+  make_groups(simulated, chosen.groups, variant);
+  for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
+    task_setup setup = programs.tasks[i];
+    setup.group = chosen.of_task[i];
+    apply_overrides(variant.overrides, setup);
     if (state_->options.repeat) make_repeating(setup);
     simulated.add_task(std::move(setup));
   }

@@ -7,6 +7,7 @@
 #include "machine/figures.hpp"
 #include "trace/event.hpp"
 #include "vlag/entity.hpp"
+#include "workload/group_list.hpp"
 #include "workload/variant.hpp"
 
 #include <cstdint>
@@ -36,8 +37,10 @@ struct recorded_attributes {
     std::optional<std::uint64_t> slice_ns;
     std::optional<std::uint64_t> clock_poll_ns;
     std::optional<sched_policy> policy;
+    std::optional<std::string> group;  // its path
   };
   std::vector<task> tasks;
+  group_list groups;
 };
 
 // Throws input_error with the place in the file.

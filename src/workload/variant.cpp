@@ -11,6 +11,7 @@
 #include "input/input_error.hpp"
 #include "input/text.hpp"
 #include "vlag/entity.hpp"
+#include "workload/group_list.hpp"
 
 namespace vlag {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::array attribute_names{
     attribute_name{"slice", task_attribute::slice},
     attribute_name{"policy", task_attribute::policy},
     attribute_name{"cpus", task_attribute::cpus},
+    attribute_name{"group", task_attribute::group},
 };
 
 struct policy_name {
@@ -42,7 +44,8 @@ constexpr std::array policy_names{
 };
 
 std::string_view engine_name(fair_engine engine) {
-  return engine == fair_engine::eevdf ? "EEVDF" : "CFS";
+  constexpr std::array names = {"EEVDF", "CFS", "the paper's"};
+  return names[static_cast<std::size_t>(engine)];
 }
 
 // " (did you mean 'X'?)", or nothing when no name is near.
@@ -146,6 +149,11 @@ std::int64_t attribute_value(const setting& s, task_attribute attribute, unsigne
       return slice_value(s, *s.value);
     case task_attribute::policy:
       return policy_value(s, *s.value);
+    case task_attribute::group:
+      if (!is_group_path(*s.value)) {
+        s.refuse(fmt::format("'{}' is not a group; expected a path like /a or /a/b", *s.value));
+      }
+      return 0;
     case task_attribute::cpus:
       break;
   }
@@ -162,12 +170,29 @@ task_override parse_override(const setting& s, std::size_t dot, unsigned cpus) {
     for (const attribute_name& a : attribute_names) candidates.push_back(a.name);
     s.refuse(
         fmt::format("unknown attribute '{}' of task '{}'{} (expected nice, latency_nice, slice, "
-                    "policy or cpus)",
+                    "policy, cpus or group)",
                     name, pattern, suggestion(name, candidates)));
   }
   if (pattern.empty()) s.refuse("no task before the '.'; expected TASK.ATTR=VALUE");
   if (!s.value) s.refuse(fmt::format("'{}' has no value; expected TASK.ATTR=VALUE", s.key));
-  return {std::string(pattern), known->attribute, attribute_value(s, known->attribute, cpus)};
+  const std::int64_t value = attribute_value(s, known->attribute, cpus);
+  return {std::string(pattern), known->attribute, value,
+          known->attribute == task_attribute::group ? std::string(*s.value) : std::string{}};
+}
+
+group_override parse_group_file(const setting& s) {
+  const auto dot = s.key.rfind(".cpu.");
+  const std::string_view path = s.key.substr(0, dot);
+  if (dot == s.key.npos || path == "/" || !is_group_path(path)) {
+    s.refuse(
+        fmt::format("'{}' is no file of a group; expected one like /a.cpu.weight or "
+                    "/a/b.cpu.max",
+                    s.key));
+  }
+  if (!s.value) s.refuse(fmt::format("'{}' has no value; expected {}=TEXT", s.key, s.key));
+  group_file file{std::string(s.key.substr(dot + 1)), std::string(*s.value)};
+  if (const auto problem = group_files_problem({file})) s.refuse(*problem);
+  return {std::string(path), std::move(file)};
 }
 
 // The kernel's debugfs files carry the unit in their name (base_slice_ns); both are understood.
@@ -175,13 +200,25 @@ std::string_view constant_name(std::string_view key) {
   return key.ends_with("_ns") ? key.substr(0, key.size() - 3) : key;
 }
 
-fair_engine other(fair_engine engine) {
-  return engine == fair_engine::eevdf ? fair_engine::cfs : fair_engine::eevdf;
+// Of a constant or feature that the engine in use has not: whose it is.
+template <typename Find>
+std::optional<fair_engine> owner_of(std::string_view name, Find find) {
+  for (const fair_engine e : {fair_engine::eevdf, fair_engine::cfs, fair_engine::paper}) {
+    if (find(e, name) != nullptr) return e;
+  }
+  return std::nullopt;
 }
 
 std::string range_of(const constant_info& c) {
   return c.is_time ? fmt::format("{}..{}", format_duration(c.minimum), format_duration(c.maximum))
                    : fmt::format("{}..{}", c.minimum, c.maximum);
+}
+
+std::string_view owner_name(std::string_view key) {
+  std::optional<fair_engine> owner = owner_of(constant_name(key), find_constant);
+  if (!owner) owner = owner_of(key, find_feature);
+  if (!owner) owner = owner_of(key.substr(std::string_view("NO_").size()), find_feature);
+  return owner ? engine_name(*owner) : std::string_view("other");
 }
 
 // Value and range are right for the constant; the caller knows which engine it belongs to.
@@ -234,14 +271,10 @@ outcome apply_feature(policy_variant& variant, std::string_view name, bool on) {
     return outcome::applied;
   }
   if (set_feature(variant.config, name, on) == set_result::ok) return outcome::applied;
-  return find_feature(other(variant.config.engine), name) != nullptr ? outcome::of_other_engine
-                                                                     : outcome::unknown;
+  return owner_of(name, find_feature) ? outcome::of_other_engine : outcome::unknown;
 }
 
-bool is_feature(std::string_view name) {
-  return name == "HRTICK" || find_feature(fair_engine::eevdf, name) != nullptr ||
-         find_feature(fair_engine::cfs, name) != nullptr;
-}
+bool is_feature(std::string_view name) { return name == "HRTICK" || owner_of(name, find_feature); }
 
 outcome apply_constant(policy_variant& variant, const setting& s) {
   const fair_engine engine = variant.config.engine;
@@ -252,8 +285,9 @@ outcome apply_constant(policy_variant& variant, const setting& s) {
       }
       return outcome::applied;
     }
-    if (const constant_info* c = find_constant(other(engine), name)) {
-      static_cast<void>(parse_constant(s, *c));  // a wrong value is wrong under any policy
+    if (const auto owner = owner_of(name, find_constant)) {
+      // A wrong value is wrong under any policy.
+      static_cast<void>(parse_constant(s, *find_constant(*owner, name)));
       return outcome::of_other_engine;
     }
   }
@@ -261,6 +295,10 @@ outcome apply_constant(policy_variant& variant, const setting& s) {
 }
 
 outcome apply(policy_variant& variant, const setting& s, unsigned cpus) {
+  if (s.key.front() == '/') {
+    variant.group_files.push_back(parse_group_file(s));
+    return outcome::applied;
+  }
   if (is_feature(s.key)) return apply_feature(variant, s.key, switch_value(s));
   if (s.key.starts_with("NO_") && is_feature(s.key.substr(3))) {
     if (s.value) s.refuse(fmt::format("'{}' takes no value", s.key));
@@ -324,8 +362,8 @@ policy_variant parse_variant(std::string_view spec, const std::vector<std::strin
     const outcome result = apply(variant, s, cpus);
     if (result == outcome::unknown) refuse_unknown(s, base.engine);
     if (result == outcome::of_other_engine) {
-      s.refuse(fmt::format("'{}' belongs to {} profiles, and {} is {}", s.key,
-                           engine_name(other(base.engine)), base.name, engine_name(base.engine)));
+      s.refuse(fmt::format("'{}' belongs to {} profiles, and {} is {}", s.key, owner_name(s.key),
+                           base.name, engine_name(base.engine)));
     }
     variant.label += fmt::format(",{}", text);
     at = next;
@@ -335,11 +373,22 @@ policy_variant parse_variant(std::string_view spec, const std::vector<std::strin
 
 std::vector<std::string> settings_without_effect(const policy_variant& variant) {
   std::vector<std::string> result;
-  if (variant.config.engine != fair_engine::cfs) return result;
+  const policy_config& config = variant.config;
+  const bool has_slices =
+      config.engine == fair_engine::paper ||
+      (config.engine == fair_engine::eevdf && config.eevdf.features.has(feature::own_slice));
+  const bool has_latency_nice =
+      config.engine == fair_engine::eevdf && config.eevdf.features.has(feature::latency_slice);
+  const bool has_groups = config.engine != fair_engine::paper;
   for (const task_override& o : variant.overrides) {
-    if (o.attribute == task_attribute::slice || o.attribute == task_attribute::latency_nice) {
+    if ((o.attribute == task_attribute::slice && !has_slices) ||
+        (o.attribute == task_attribute::latency_nice && !has_latency_nice) ||
+        (o.attribute == task_attribute::group && !has_groups)) {
       result.push_back(fmt::format("{}.{}", o.pattern, to_string(o.attribute)));
     }
+  }
+  for (const group_override& o : variant.group_files) {
+    if (!has_groups) result.push_back(fmt::format("{}.{}", o.path, o.file.name));
   }
   return result;
 }

@@ -22,7 +22,8 @@ using attr_memory = std::array<std::byte, attr_bytes>;
 
 class attr_stream {
  public:
-  // What it chooses from. Sizes above the known ones come with zeros behind, or one other byte.
+  // What it chooses from. Fields beyond known_size are 0; what a size leaves behind version 2 is 0
+  // but for one byte at times.
   struct choices {
     std::vector<std::uint32_t> policies;
     std::vector<std::uint32_t> sizes;
@@ -50,11 +51,12 @@ class attr_stream {
     attr.latency_nice = chance(90) ? between(-20, 19) : between(-25, 25);
 
     attr_memory memory{};
-    const std::size_t known = std::min<std::size_t>(std::max(attr.size, sched_attr_size_ver0),
-                                                    from_.known_size);
+    const std::size_t known =
+        std::min<std::size_t>(std::max(attr.size, sched_attr_size_ver0), from_.known_size);
     std::memcpy(memory.data(), static_cast<const void*>(&attr), known);
-    if (attr.size > from_.known_size && attr.size <= memory.size() && chance(30)) {
-      memory[known + random_() % (attr.size - known)] = std::byte{1};
+    if (attr.size > sched_attr_size_ver2 && attr.size <= memory.size() && chance(30)) {
+      const std::size_t unknown = attr.size - sched_attr_size_ver2;
+      memory[sched_attr_size_ver2 + random_() % unknown] = std::byte{1};
     }
     return memory;
   }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/one_cpu.hpp"
-#include "vlag/linux_sched.hpp"
 
 namespace vlag {
 namespace {
@@ -247,6 +246,56 @@ TEST(attr, an_own_slice_wins_over_latency_nice) {
   EXPECT_FALSE(t.custom_slice);
 }
 
+TEST(attr, an_idle_task_keeps_its_own_slice_and_follows_latency_nice_without_one) {
+  one_cpu cpu;
+  task& with_own = cpu.fork(0, 2 * ms);
+  task& without = cpu.fork();
+  sched_attr attr = with_latency_nice(-10, 7 * ms);
+  attr.policy = static_cast<std::uint32_t>(sched_policy::idle);
+  for (task* t : {&with_own, &without}) {
+    ASSERT_EQ(set_attr(cpu.fair, t, attr, 0), attr_error::none);
+    EXPECT_EQ(t->weight.full, weight_of_idle_policy().full);
+  }
+  EXPECT_EQ(with_own.slice_ns, 2 * ms);
+  EXPECT_EQ(without.slice_ns, latency_slice_ns(3 * ms, -10));
+  attr.latency_nice = 0;
+  for (task* t : {&with_own, &without}) {
+    ASSERT_EQ(set_attr(cpu.fair, t, attr, 0), attr_error::none);
+  }
+  EXPECT_EQ(with_own.slice_ns, 2 * ms);
+  EXPECT_EQ(without.slice_ns, 3 * ms);
+  EXPECT_FALSE(without.custom_slice);
+}
+
+TEST(attr, the_size_in_a_structure_says_how_much_of_it_counts) {
+  for (const std::uint32_t size : {1U, 47U, 65U, 4096U}) {
+    sched_attr attr = normal(5);
+    attr.size = size;
+    expect_refused(attr_error::too_big, attr);
+  }
+  one_cpu cpu;
+  sched_attr attr = with_latency_nice(5);
+  attr.size = sizeof attr;
+  EXPECT_EQ(set_attr(cpu.fair, &cpu.fork(), attr, 0), attr_error::none);
+  attr.size = sched_attr_size_ver1;
+  expect_refused(attr_error::invalid, attr);
+  attr.size = 0;
+  attr.flags = sched_flag::util_clamp_min;
+  expect_refused(attr_error::invalid, attr);
+}
+
+// The base slice at the next request, without being told.
+TEST(attr, without_a_slice_the_base_slice_counts_from_the_next_request) {
+  one_cpu cpu;
+  task& t = cpu.fork();
+  cpu.fork();
+  cpu.schedule();
+  cpu.config.base_slice_ns = 1 * ms;
+  EXPECT_EQ(attributes_of(cpu.fair, t).runtime_ns, 3 * ms);
+  for (int i = 0; i < 20; ++i) cpu.run_and_switch(1 * ms);
+  EXPECT_EQ(attributes_of(cpu.fair, t).runtime_ns, 1 * ms);
+}
+
 TEST(attr, the_latency_slice_follows_the_base_slice) {
   one_cpu cpu;
   task& t = cpu.fork();
@@ -397,28 +446,6 @@ TEST(attr, cfs_carries_slice_and_latency_nice_without_effect) {
   EXPECT_EQ(attributes_of(fair, tasks[1]).latency_nice, -9);
   EXPECT_EQ(rr_interval_ns(fair, tasks[1]), fair.slice_of(tasks[1]));
   for (task& t : tasks) fair.remove(t, 0);
-}
-
-// Through the running kernel: whatever its age, the answer must be one of the documented ones.
-TEST(attr, a_slice_for_this_thread_is_in_force_or_the_kernel_is_said_to_be_too_old) {
-  const kernel_slice got = set_kernel_slice(calling_thread, 500 * us);
-  switch (got.what) {
-    case kernel_slice_result::applied:
-      EXPECT_EQ(get_kernel_slice(calling_thread).slice_ns, 500 * us);
-      EXPECT_EQ(set_kernel_slice(calling_thread, 1).slice_ns, 100 * us);
-      EXPECT_EQ(set_kernel_slice(calling_thread, 0).what, kernel_slice_result::applied);
-      break;
-    case kernel_slice_result::too_old:
-      EXPECT_NE(got.slice_ns, 500 * us);
-      break;
-    case kernel_slice_result::not_fair:
-      EXPECT_EQ(got.error, 0);
-      break;
-    case kernel_slice_result::refused:
-      EXPECT_NE(got.error, 0);
-      break;
-  }
-  EXPECT_EQ(set_kernel_slice(-1, 0).what, kernel_slice_result::refused);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_F(cfs_queue_test, a_new_entity_pays_one_virtual_share_in_advance) {
   add(ordinary);
   e.weight = weight_of_nice(5);
   const std::uint64_t share = queue.slice(e, ordinary);
-  queue.place_new(e, ordinary);
+  queue.place_new(e, share);
   EXPECT_EQ(share, 1'479'028U);  // 6 ms * 335 / 1359, less than 5 us of rounding
   EXPECT_EQ(e.vruntime, 1'000 * ms + to_virtual(share, e.weight));
 }

@@ -307,6 +307,27 @@ TEST(eevdf_lag, credit_is_kept_over_sleep) {
   EXPECT_EQ(s.cpu.fair.queue().lag(*s.creditor), static_cast<std::int64_t>(2 * ms));
 }
 
+TEST(eevdf_lag, without_inflation_half_of_it_goes_into_moving_the_average_of_two) {
+  creditor_and_debtor s(without(feature::place_lag_inflate));
+  s.cpu.block();
+  s.cpu.run(100 * ms);
+  s.cpu.wake(*s.creditor);
+  EXPECT_EQ(s.cpu.fair.queue().lag(*s.creditor), static_cast<std::int64_t>(1 * ms));
+}
+
+TEST(eevdf_lag, a_sleepers_bonus_is_a_tick_or_half_of_it) {
+  for (const bool gentle : {false, true}) {
+    eevdf_config config = with(feature::fair_sleepers, without(feature::place_lag));
+    config.features.set(feature::gentle_fair_sleepers, gentle);
+    creditor_and_debtor s(config);
+    s.cpu.block();
+    s.cpu.run(100 * ms);
+    const std::uint64_t average = s.cpu.fair.queue().average_vruntime();
+    s.cpu.wake(*s.creditor);
+    EXPECT_EQ(average - s.creditor->vruntime, gentle ? 2 * ms : 4 * ms);
+  }
+}
+
 TEST(eevdf_lag, without_place_lag_a_sleeper_returns_at_the_average) {
   creditor_and_debtor s(without(feature::place_lag));
   s.cpu.block();
@@ -326,8 +347,8 @@ TEST(eevdf_lag, an_empty_queue_forgets_it) {
   EXPECT_EQ(s.creditor->vlag, static_cast<std::int64_t>(2 * ms));  // but it is not cleared
 }
 
-TEST(eevdf_lag, is_kept_to_within_two_requests_or_a_tick) {
-  one_cpu cpu;
+std::int64_t lag_kept_by_a_starved_task(const eevdf_config& config) {
+  one_cpu cpu(config);
   task& starved = cpu.fork(0, 500 * us);
   cpu.fork();
   task& hog = cpu.fork(0, 100 * ms);
@@ -335,10 +356,20 @@ TEST(eevdf_lag, is_kept_to_within_two_requests_or_a_tick) {
   cpu.fair.set_nice(starved, 0, cpu.now);
   while (cpu.schedule() != &hog) cpu.run(3 * ms);
   cpu.run(50 * ms);
-  ASSERT_GT(cpu.fair.queue().lag(starved), static_cast<std::int64_t>(4 * ms));
+  EXPECT_GT(cpu.fair.queue().lag(starved), static_cast<std::int64_t>(4 * ms));
   cpu.fair.yield_cpu_to_higher_class(cpu.now);
   cpu.fair.remove(starved, cpu.now);
-  EXPECT_EQ(starved.vlag, static_cast<std::int64_t>(4 * ms));  // the tick: 2 * 500 us is shorter
+  return starved.vlag;
+}
+
+TEST(eevdf_lag, is_kept_to_within_two_requests_or_a_tick) {
+  // The tick: 2 * 500 us is shorter.
+  EXPECT_EQ(lag_kept_by_a_starved_task(three_ms_slices()), static_cast<std::int64_t>(4 * ms));
+}
+
+TEST(eevdf_lag, without_its_clamp_is_kept_whole) {
+  EXPECT_GT(lag_kept_by_a_starved_task(without(feature::lag_clamp)),
+            static_cast<std::int64_t>(10 * ms));
 }
 
 TEST(eevdf_lag, a_debtor_stays_queued_until_it_is_worked_off) {

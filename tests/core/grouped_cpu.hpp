@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CPU for tests of the EEVDF class with task groups: a clock that the test moves, the class, the
+// A CPU for tests of the fair classes with task groups: a clock that the test moves, the class, the
 // tree, its groups and tasks.
 #pragma once
 
 #include "core/one_cpu.hpp"
+#include "vlag/cfs_class.hpp"
 #include "vlag/group.hpp"
 
 #include <array>
@@ -18,13 +19,13 @@
 
 namespace vlag::test {
 
-class grouped_cpu {
+template <typename Class, typename Config>
+class grouped_cpu_of {
  public:
   static constexpr std::size_t default_tasks = 256;
   static constexpr std::size_t most_groups = 64;
 
-  explicit grouped_cpu(const eevdf_config& set = three_ms_slices(),
-                       std::size_t tasks_at_once = default_tasks)
+  explicit grouped_cpu_of(const Config& set, std::size_t tasks_at_once = default_tasks)
       : config(set),
         places_(tasks_at_once + most_groups),
         memory_(places_, 1 + most_groups),
@@ -95,14 +96,14 @@ class grouped_cpu {
     }
     return sum;
   }
-  [[nodiscard]] const fair_level& level(const task_group& g) const { return fair.level(&g); }
+  [[nodiscard]] const auto& level(const task_group& g) const { return fair.level(&g); }
   [[nodiscard]] static std::string text(const task_group& g, std::string_view file) {
     std::array<char, 128> buffer{};
     const group_text read = g.get(file, buffer);
     return read.error == group_error::none ? std::string(buffer.data(), read.size) : "refused";
   }
 
-  eevdf_config config;
+  Config config;
   std::uint64_t now = 0;
   std::deque<task> tasks;
   std::deque<task_group> groups;
@@ -114,13 +115,26 @@ class grouped_cpu {
 
  public:
   timeline_storage storage;
-  fair_class fair;
+  Class fair;
 
  private:
   std::array<group_scheduler*, 1> cpus_;
 
  public:
   group_tree tree;
+};
+
+class grouped_cpu : public grouped_cpu_of<fair_class, eevdf_config> {
+ public:
+  explicit grouped_cpu(const eevdf_config& set = three_ms_slices(),
+                       std::size_t tasks_at_once = default_tasks)
+      : grouped_cpu_of(set, tasks_at_once) {}
+};
+
+class grouped_cfs_cpu : public grouped_cpu_of<cfs_class, cfs_config> {
+ public:
+  explicit grouped_cfs_cpu(const cfs_config& set = {}, std::size_t tasks_at_once = default_tasks)
+      : grouped_cpu_of(set, tasks_at_once) {}
 };
 
 }  // namespace vlag::test

@@ -36,6 +36,7 @@ TEST(profile, every_constant_can_be_set_within_its_range_only) {
     policy_config config = configure(p, 1, 4'000'000);
     for (const constant_info& row : all_constants()) {
       if (row.engine != p.engine) {
+        if (find_constant(p.engine, row.name) != nullptr) continue;
         EXPECT_EQ(set_constant(config, row.name, row.minimum), set_result::unknown_name);
         continue;
       }
@@ -58,10 +59,7 @@ TEST(profile, every_feature_can_be_switched) {
   for (const feature_info& row : all_features()) {
     policy_config config;
     config.engine = row.engine;
-    const bool eevdf = row.engine == fair_engine::eevdf;
-    const auto now = [&] {
-      return (eevdf ? config.eevdf.features : config.cfs.features).has(row.id);
-    };
+    const auto now = [&] { return config.features().has(row.id); };
     EXPECT_EQ(now(), row.default_on) << row.name;
     EXPECT_EQ(set_feature(config, row.name, !row.default_on), set_result::ok);
     EXPECT_EQ(now(), !row.default_on) << row.name;
@@ -72,9 +70,38 @@ TEST(profile, every_feature_can_be_switched) {
   EXPECT_EQ(set_feature(config, "NO_PLACE_LAG", true), set_result::unknown_name);
 }
 
-TEST(profile, only_next_buddy_is_off_by_default) {
+TEST(profile, the_newest_kernel_has_all_features_on_but_a_few) {
+  const std::set<std::string_view> off{"NEXT_BUDDY", "TICK_REPICK", "FAIR_SLEEPERS"};
   for (const feature_info& row : all_features()) {
-    EXPECT_EQ(row.default_on, row.id != feature::next_buddy) << row.name;
+    const bool of_sleepers = row.id == feature::gentle_fair_sleepers;
+    const bool expected = of_sleepers ? row.engine == fair_engine::cfs : !off.contains(row.name);
+    EXPECT_EQ(row.default_on, expected) << row.name;
+  }
+}
+
+TEST(profile, older_eevdf_kernels_lack_what_came_later) {
+  const feature_set first = configure(*find_profile("linux-6.6"), 1, 4'000'000).features();
+  const feature_set posted = configure(*find_profile("eevdf-rfc"), 1, 4'000'000).features();
+  for (const feature f : {feature::delay_dequeue, feature::delay_zero, feature::preempt_short,
+                          feature::own_slice, feature::yield_to_deadline}) {
+    EXPECT_FALSE(first.has(f) || posted.has(f));
+  }
+  for (const feature f : {feature::run_to_parity, feature::place_lag_inflate, feature::lag_clamp,
+                          feature::place_deadline_initial}) {
+    EXPECT_TRUE(first.has(f));
+    EXPECT_FALSE(posted.has(f));
+  }
+  EXPECT_TRUE(posted.has(feature::tick_repick) && posted.has(feature::latency_slice));
+  EXPECT_FALSE(first.has(feature::tick_repick) || first.has(feature::latency_slice));
+}
+
+TEST(profile, the_base_slice_is_each_kernels_own) {
+  constexpr std::uint64_t unscaled_us[] = {750, 1500, 1500, 2250, 2250, 2250, 2250, 3000};
+  for (const char* name : {"linux-6.6", "eevdf-rfc"}) {
+    for (unsigned cpus = 1; cpus <= 8; ++cpus) {
+      EXPECT_EQ(configure(*find_profile(name), cpus, 4'000'000).eevdf.base_slice_ns,
+                unscaled_us[cpus - 1] * 1000);
+    }
   }
 }
 

@@ -45,15 +45,29 @@ if(NOT output STREQUAL expected_of_example)
   message(FATAL_ERROR "the example built with find_package printed '${output}'")
 endif()
 
-file(GLOB_RECURSE pc_file ${WORK}/moved/vlag.pc)
+# Again by pkg-config, with neither exceptions nor run-time types, in core and in the programs.
+set(plain -fno-exceptions -fno-rtti)
+run("configuring the core without exceptions and run-time types" ${CMAKE_COMMAND} -S ${SOURCE}
+    -B ${WORK}/plain_build ${toolchain} -DVLAG_CORE_ONLY=ON -DCMAKE_BUILD_TYPE=Debug
+    "-DCMAKE_CXX_FLAGS=-fno-exceptions -fno-rtti" -DCMAKE_CXX_FLAGS_DEBUG=-O0
+    -DCMAKE_INSTALL_PREFIX=${WORK}/plain ${no_packages})
+run("building that" ${CMAKE_COMMAND} --build ${WORK}/plain_build)
+run("installing that" ${CMAKE_COMMAND} --install ${WORK}/plain_build)
+file(GLOB_RECURSE pc_file ${WORK}/plain/vlag.pc)
 cmake_path(GET pc_file PARENT_PATH pc_dir)
 run("asking pkg-config" ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_dir}
     ${PKG_CONFIG} --cflags --libs vlag)
 separate_arguments(flags UNIX_COMMAND "${output}")
-run("compiling with pkg-config's flags, without exceptions and run-time types"
-    ${COMPILER} -std=c++20 -fno-exceptions -fno-rtti -o ${WORK}/consumer_pc
-    ${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.cpp ${flags})
-run("running that" ${WORK}/consumer_pc)
-if(NOT output STREQUAL expected)
-  message(FATAL_ERROR "the program built with pkg-config printed '${output}', not '${expected}'")
-endif()
+foreach(program ${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.cpp
+        ${SOURCE}/examples/tenants/tenants.cpp)
+  cmake_path(GET program STEM name)
+  run("compiling ${name} with pkg-config's flags" ${COMPILER} -std=c++20 ${plain}
+      -o ${WORK}/${name}_pc ${program} ${flags})
+  run("running that" ${WORK}/${name}_pc)
+  if(name STREQUAL "tenants")
+    set(expected "${expected_of_example}")
+  endif()
+  if(NOT output STREQUAL expected)
+    message(FATAL_ERROR "${name} built with pkg-config printed '${output}', not '${expected}'")
+  endif()
+endforeach()

@@ -33,6 +33,7 @@ constexpr std::uint64_t span_ns = 60 * ms;
 struct workload {
   machine_config config;
   bool cfs = false;
+  bool grouped = false;
   std::vector<task_setup> tasks;
 };
 
@@ -40,7 +41,8 @@ void showValue(const workload& w, std::ostream& out) {
   out << "cpus " << w.config.cpus << " tick " << w.config.tick_ns << " hrtick " << w.config.hrtick
       << " delays " << w.config.switch_delay_ns << " " << w.config.idle_switch_delay_ns << " "
       << w.config.tick_switch_delay_ns << " costs " << w.config.switch_cost_ns << " "
-      << w.config.wakeup_cost_ns << " " << w.config.tick_cost_ns << " cfs " << w.cfs << "\n";
+      << w.config.wakeup_cost_ns << " " << w.config.tick_cost_ns << " cfs " << w.cfs << " track "
+      << w.config.track_load << " groups " << w.grouped << "\n";
   for (const task_setup& t : w.tasks) vlag::showValue(t, out);
 }
 
@@ -57,8 +59,25 @@ std::uint32_t below(std::size_t limit) {
   return static_cast<std::uint32_t>(*rc::gen::inRange<std::size_t>(0, limit));
 }
 
+const std::vector<group_setup>& all_groups() {
+  static const std::vector<group_setup> groups = {{"/a", {{"cpu.weight", "300"}}},
+                                                  {"/a/b", {{"cpu.max", "2000 5000"}}},
+                                                  {"/c", {{"cpu.idle", "1"}}},
+                                                  {"/c/d", {{"cpu.latency.nice", "-5"}}}};
+  return groups;
+}
+
+const std::vector<group_write>& all_writes() {
+  static const std::vector<group_write> writes = {
+      {1, {"cpu.weight", "20"}},     {1, {"cpu.max", "1000 3000"}}, {2, {"cpu.max", "max"}},
+      {2, {"cpu.max", "1000 7000"}}, {3, {"cpu.idle", "0"}},        {3, {"cpu.idle", "1"}},
+      {4, {"cpu.max.burst", "500"}}, {4, {"cpu.weight", "0"}}};
+  return writes;
+}
+
 op any_op(std::size_t tasks, unsigned cpus) {
-  const auto kind = static_cast<op_kind>(*rc::gen::inRange(0, static_cast<int>(op_kind::end) + 1));
+  const auto kind =
+      static_cast<op_kind>(*rc::gen::inRange(0, static_cast<int>(op_kind::write_group) + 1));
   op result{kind, 0, any_time()};
   switch (kind) {
     case op_kind::run:
@@ -72,6 +91,12 @@ op any_op(std::size_t tasks, unsigned cpus) {
       break;
     case op_kind::move:
       result.target = below(cpus);
+      break;
+    case op_kind::join_group:
+      result.target = below(all_groups().size() + 1);
+      break;
+    case op_kind::write_group:
+      result.target = below(all_writes().size());
       break;
     case op_kind::sleep_ticks:
       result.value = below(4);
@@ -106,6 +131,7 @@ task_setup any_task(std::size_t tasks, unsigned cpus) {
   t.slice_ns = one_of<std::uint64_t>({0, 0, 100 * us, 20 * ms});
   t.clock_poll_ns = one_of<std::uint64_t>({0, 0, 0, 150 * us});
   t.cpu = below(cpus);
+  t.group = static_cast<std::uint32_t>(below(all_groups().size() + 1));
   t.start = one_of(
       {start_state::runnable, start_state::runnable, start_state::blocked, start_state::unborn});
   const auto length = *rc::gen::inRange<std::size_t>(0, 12);
@@ -129,11 +155,13 @@ rc::Gen<workload> any_workload() {
   return rc::gen::exec([] {
     workload w;
     w.cfs = *rc::gen::arbitrary<bool>();
+    w.grouped = *rc::gen::arbitrary<bool>();
     w.config.cpus = *rc::gen::inRange(1U, 5U);
     w.config.tick_ns = one_of<std::uint64_t>({1 * ms, 4 * ms, 10 * ms});
     w.config.tick_phase_ns = any_time();
     w.config.hrtick = *rc::gen::arbitrary<bool>();
     w.config.skip_clock_update = *rc::gen::arbitrary<bool>();
+    w.config.track_load = *rc::gen::arbitrary<bool>();
     w.config.seed = *rc::gen::arbitrary<std::uint64_t>();
     for (std::uint64_t* part :
          {&w.config.switch_delay_ns, &w.config.idle_switch_delay_ns, &w.config.tick_switch_delay_ns,
@@ -200,13 +228,27 @@ class auditor final : public machine_observer {
   std::map<std::uint32_t, std::uint64_t> cpu_ns_;
 };
 
+void remove_groups(task_setup& setup) {
+  setup.group = 0;
+  for (op& o : setup.steps) {
+    if (o.kind == op_kind::join_group || o.kind == op_kind::write_group) o = milestone();
+  }
+}
+
 run_figures run(const workload& w, machine_observer& observer) {
   const policy_config policy =
       configure(*find_profile(w.cfs ? "linux-6.1" : "linux-6.12"), w.config.cpus, w.config.tick_ns);
-  machine simulated(w.config, policy, w.tasks.size());
+  machine simulated(w.config, policy, w.tasks.size(), all_groups().size());
+  if (w.grouped) {
+    for (const group_setup& g : all_groups()) {
+      RC_ASSERT(simulated.add_group(g).error == group_error::none);
+    }
+    for (const group_write& write : all_writes()) simulated.add_group_write(write);
+  }
   for (std::size_t i = 0; i < w.tasks.size(); ++i) {
     task_setup setup = w.tasks[i];
     setup.pid = static_cast<std::int32_t>(i);
+    if (simulated.groups() == 0) remove_groups(setup);
     simulated.add_task(std::move(setup));
   }
   simulated.set_observer(&observer);
@@ -249,7 +291,13 @@ TEST(conservation, of_time_and_switches) {
     }
     RC_ASSERT(busy_ns == cpu_ns);
     RC_ASSERT(idle_ns == audit.idle_ns());
-    RC_ASSERT(found.anomalies.empty());
+    for (const auto& [name, count] : found.anomalies) RC_ASSERT(name != "sums wrapped");
+    for (const load_figures& l : found.cpu_loads) RC_ASSERT(l.util <= 1100U);
+    for (const load_figures& l : found.task_loads) RC_ASSERT(l.util <= 1100U);
+    if (found.groups.empty()) return;
+    RC_ASSERT(found.groups[0].cpu_ns + found.groups[2].cpu_ns <= cpu_ns);
+    RC_ASSERT(found.groups[0].cpu_ns >= found.groups[1].cpu_ns);
+    RC_ASSERT(found.groups[2].cpu_ns >= found.groups[3].cpu_ns);
   }));
 }
 

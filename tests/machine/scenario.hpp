@@ -22,6 +22,7 @@ inline op run(std::uint64_t ns) { return {op_kind::run, 0, ns}; }
 inline op run_forever() { return run(forever_ns); }
 inline op sleep(std::uint64_t ns) { return {op_kind::sleep, 0, ns}; }
 inline op sleep_until(std::uint64_t ns) { return {op_kind::sleep_until, 0, ns}; }
+inline op sleep_to_period(std::uint64_t ns) { return {op_kind::sleep_to_period, 0, ns}; }
 inline op sleep_ticks(std::uint64_t ticks) { return {op_kind::sleep_ticks, 0, ticks}; }
 inline op wake(std::uint32_t task) { return {op_kind::wake, task, 0}; }
 inline op signal(std::uint32_t task) { return {op_kind::signal, task, 0}; }
@@ -37,6 +38,9 @@ inline op set_nice(int nice) {
   return {op_kind::set_nice, 0, static_cast<std::uint64_t>(std::int64_t{nice})};
 }
 inline op set_slice(std::uint64_t ns) { return {op_kind::set_slice, 0, ns}; }
+inline op set_latency_nice(int latency_nice) {
+  return {op_kind::set_latency_nice, 0, static_cast<std::uint64_t>(std::int64_t{latency_nice})};
+}
 inline op watch(std::uint32_t task, std::uint64_t then_ns) {
   return {op_kind::watch, task, then_ns};
 }
@@ -63,8 +67,10 @@ struct wakeup_event {
 class scenario : public machine_observer {
  public:
   explicit scenario(const char* profile_name = "linux-6.12", unsigned cpus = 1,
-                    std::size_t max_tasks = 64)
-      : policy(configure(*find_profile(profile_name), cpus, 4 * ms)), max_tasks_(max_tasks) {
+                    std::size_t max_tasks = 64, std::size_t max_groups = 0)
+      : policy(configure(*find_profile(profile_name), cpus, 4 * ms)),
+        max_tasks_(max_tasks),
+        max_groups_(max_groups) {
     config.cpus = cpus;
     config.tick_jitter_ns = 0;
   }
@@ -115,7 +121,7 @@ class scenario : public machine_observer {
   machine& simulated() {
     if (machine_ == nullptr) {
       policy.eevdf.tick_ns = config.tick_ns;
-      machine_ = std::make_unique<machine>(config, policy, max_tasks_);
+      machine_ = std::make_unique<machine>(config, policy, max_tasks_, max_groups_);
       machine_->set_observer(this);
     }
     return *machine_;
@@ -166,6 +172,7 @@ class scenario : public machine_observer {
 
  private:
   std::size_t max_tasks_;
+  std::size_t max_groups_;
   std::size_t count_ = 0;
   std::unique_ptr<machine> machine_;
 };

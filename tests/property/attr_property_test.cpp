@@ -49,8 +49,7 @@ attr_host host_of(host_state& state) {
   host.enter_real_time = [](void* context, task& t, sched_policy, unsigned) noexcept {
     auto& s = *static_cast<host_state*>(context);
     if (!s.takes_real_time || &t == s.fair->current()) return false;
-    const bool was_fair =
-        t.policy != sched_policy::fifo && t.policy != sched_policy::round_robin;
+    const bool was_fair = t.policy != sched_policy::fifo && t.policy != sched_policy::round_robin;
     if (was_fair) s.fair->remove(t, s.now_ns);
     return true;
   };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-std::uint32_t id_of(const task* t) { return t == nullptr ? 0 : t->id; }
+std::uint32_t id_of(const entity* e) { return e == nullptr ? 0 : static_cast<const task*>(e)->id; }
 
 std::vector<std::uint32_t> order_of(const cfs_class& fair) {
   std::vector<std::uint32_t> ids;

@@ -20,7 +20,7 @@ std::unique_ptr<std::byte[], void (*)(void*)> aligned_bytes(std::size_t bytes) {
 
 std::size_t storage_bytes() { return timeline_storage::required_bytes(cfs_twin::max_tasks); }
 
-std::uint32_t id_of(const task* t) { return t == nullptr ? 0 : t->id; }
+std::uint32_t id_of(const entity* e) { return e == nullptr ? 0 : static_cast<const task*>(e)->id; }
 
 }  // namespace
 

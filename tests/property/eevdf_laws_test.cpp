@@ -113,9 +113,11 @@ RC_GTEST_PROP(eevdf_laws, reweighting_keeps_lag_and_deadline_in_wall_clock_time,
     const wide old_weight = static_cast<wide>(t.weight.full);
     const auto limit = static_cast<std::int64_t>(
         to_virtual(std::max(2 * t.slice_ns, cpu.config.tick_ns), t.weight));
-    const wide lag = std::clamp(queue.lag(t), -limit, limit) * old_weight;
+    const std::int64_t unbound = queue.lag(t);
+    const bool clamps = cpu.config.features.has(feature::lag_clamp);
+    const wide lag = (clamps ? std::clamp(unbound, -limit, limit) : unbound) * old_weight;
     const wide ahead = signed_difference(t.deadline, old_average) * old_weight;
-    if (size_of(ahead) >= wide{1} << 62) continue;
+    if (size_of(ahead) >= wide{1} << 62 || size_of(lag) >= wide{1} << 62) continue;
     const std::uint64_t full = *rc::gen::inRange<std::uint64_t>(2 << 10, 100'000 << 10);
     cpu.fair.reweight(t, full, cpu.now);
     const wide new_weight = static_cast<wide>(full);

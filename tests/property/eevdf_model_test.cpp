@@ -90,7 +90,7 @@ TEST(eevdf_every_sequence, from_an_empty_queue) {
 }
 
 TEST(eevdf_every_sequence, with_each_feature_turned) {
-  for (int f = 0; f <= static_cast<int>(feature::wakeup_preemption); ++f) {
+  for (int f = 0; f != eevdf_features; ++f) {
     eevdf_config config = three_ms_slices();
     const auto which = static_cast<feature>(f);
     config.features.set(which, !config.features.has(which));

@@ -24,16 +24,20 @@ inline rc::Gen<std::uint64_t> start_of_virtual_time() {
       rc::gen::arbitrary<std::uint64_t>());
 }
 
+// They come first in the list.
+inline constexpr int eevdf_features = static_cast<int>(feature::gentle_fair_sleepers) + 1;
+
 inline rc::Gen<eevdf_config> any_config() {
   return rc::gen::map(
-      rc::gen::tuple(rc::gen::inRange(0, 10 * 3), rc::gen::inRange(0, 1 << 10),
+      rc::gen::tuple(rc::gen::inRange(0, eevdf_features * 3),
+                     rc::gen::inRange(0, 1 << eevdf_features),
                      rc::gen::element<std::uint64_t>(700 * us, 2800 * us, 3 * ms, 100 * us),
                      rc::gen::element<std::uint64_t>(1 * ms, 4 * ms, 10 * ms)),
       [](const std::tuple<int, int, std::uint64_t, std::uint64_t>& v) {
         eevdf_config config;
         const auto [how, bits, base_slice, tick] = v;
         // A third each: the defaults, one feature turned, any combination.
-        for (int f = 0; f <= static_cast<int>(feature::wakeup_preemption); ++f) {
+        for (int f = 0; f != eevdf_features; ++f) {
           const auto which = static_cast<feature>(f);
           if (how % 3 == 1 && how / 3 == f) config.features.set(which, !config.features.has(which));
           if (how % 3 == 2) config.features.set(which, (bits >> f & 1) != 0);

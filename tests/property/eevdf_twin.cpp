@@ -77,7 +77,7 @@ void eevdf_twin::apply(const operation& op) {
   switch (op.what) {
     case act::run:
       cpu_.run(op.amount);
-      return follow([&](exact_model& m) { m.account(cpu_.now); });
+      return follow([&](exact_model& m) { m.tick(cpu_.now); });
     case act::pass:
       return cpu_.pass(op.amount);
     case act::fork:

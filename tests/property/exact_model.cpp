@@ -91,6 +91,7 @@ std::uint64_t exact_model::settle() { return rest_ = average(); }
 
 std::int64_t exact_model::lag_of(int who) const {
   const row& r = at(who);
+  if (!on(feature::lag_clamp)) return distance(average(), r.vruntime);
   const auto most = static_cast<std::int64_t>(
       stretch(std::max<std::uint64_t>(2 * r.slice_ns, config_.tick_ns), r));
   return std::clamp(distance(average(), r.vruntime), -most, most);
@@ -116,33 +117,47 @@ void exact_model::account(std::uint64_t now) {
   if (count_queued() == 1) return;
   const bool outstayed = on(feature::preempt_short) && r.token != r.deadline && !eligible(running_);
   if (!done && !outstayed) return;
-  need_resched_ = true;
+  need_resched_ = need_resched_ || !on(feature::tick_repick);
   if (buddy_ == running_) buddy_ = -1;
 }
 
-void exact_model::place(int who, bool first) {
+void exact_model::tick(std::uint64_t now) {
+  if (running_ < 0) return;
+  account(now);
+  if (on(feature::tick_repick) && pick() != running_) need_resched_ = true;
+}
+
+void exact_model::place(int who, arrival how) {
   row& r = at(who);
   const std::uint64_t average_now = settle();
   if (!r.own_slice) r.slice_ns = config_.base_slice_ns;
   std::int64_t lag = 0;
   if (on(feature::place_lag) && count_queued() > 0) {
     const std::int64_t others = total_weight();
-    lag = static_cast<std::int64_t>(static_cast<wide>(r.vlag) * (others + small(r)) / others);
+    lag = r.vlag;
+    if (on(feature::place_lag_inflate)) {
+      lag = static_cast<std::int64_t>(static_cast<wide>(r.vlag) * (others + small(r)) / others);
+    }
   }
   r.vruntime = average_now - static_cast<std::uint64_t>(lag);
+  if (how == arrival::of_wake && on(feature::fair_sleepers)) {
+    r.vruntime -= stretch(config_.tick_ns / (on(feature::gentle_fair_sleepers) ? 2 : 1), r);
+  }
   if (on(feature::place_rel_deadline) && r.relative) {
     r.deadline += r.vruntime;
     r.relative = false;
     return;
   }
   const std::uint64_t request = stretch(r.slice_ns, r);
-  r.deadline = r.vruntime + (first && on(feature::place_deadline_initial) ? request / 2 : request);
+  r.deadline =
+      r.vruntime +
+      (how == arrival::of_fork && on(feature::place_deadline_initial) ? request / 2 : request);
 }
 
-void exact_model::join(int who, bool first, std::uint64_t now) {
-  if (who == running_) place(who, first);
+void exact_model::join(int who, arrival how, std::uint64_t now) {
+  if (who == running_) place(who, how);
   account(now);
-  if (who != running_) place(who, first);
+  if (who != running_) place(who, how);
   at(who).queued = true;
   at(who).turn = ++turns_;
 }
@@ -174,11 +189,11 @@ int exact_model::fork(sched_policy policy, int nice, std::uint64_t own_slice_ns,
   r.policy = policy;
   r.static_nice = nice;
   r.prio_nice = nice;
-  r.own_slice = own_slice_ns != 0;
+  r.own_slice = own_slice_ns != 0 && on(feature::own_slice);
   r.slice_ns = own_slice_ns;
   give_weight(who);
   r.vlag = 0;
-  join(who, true, now);
+  join(who, arrival::of_fork, now);
   preempt(who, false, now);
   return who;
 }
@@ -187,7 +202,7 @@ void exact_model::wake(int who, std::uint64_t now) {
   row& r = at(who);
   if (r.queued && !r.delayed) return;
   if (!r.queued) {
-    join(who, false, now);
+    join(who, arrival::of_wake, now);
   } else {
     r.delayed = false;
     if (on(feature::delay_zero)) {
@@ -198,7 +213,7 @@ void exact_model::wake(int who, std::uint64_t now) {
         r.queued = false;
         r.vlag = 0;
         r.token = 0;
-        place(who, false);
+        place(who, arrival::other);
         r.queued = true;
         r.turn = ++turns_;
       }
@@ -291,6 +306,10 @@ void exact_model::yield(std::uint64_t now) {
   if (running_ < 0 || count_queued() == 1) return;
   if (buddy_ == running_) buddy_ = -1;
   account(now);
+  if (!on(feature::yield_to_deadline)) {
+    at(running_).deadline += stretch(at(running_).slice_ns, at(running_));
+    return;
+  }
   if (!eligible(running_)) return;
   at(running_).vruntime = at(running_).deadline;
   renew(running_);
@@ -318,7 +337,7 @@ exact_model::was exact_model::take_out(int who, std::uint64_t now) {
 }
 
 void exact_model::put_back(int who, was before, std::uint64_t now) {
-  if (before.queued) join(who, false, now);
+  if (before.queued) join(who, arrival::other, now);
   if (before.running) start_running(who, now);
 }
 
@@ -363,7 +382,7 @@ bool exact_model::set_attributes(int who, sched_policy policy, int nice, std::ui
   r.prio_nice = nice;
   if (!idle) {
     r.static_nice = nice;
-    r.own_slice = slice_ns > 0;
+    r.own_slice = slice_ns > 0 && on(feature::own_slice);
     r.slice_ns = r.own_slice ? std::clamp<std::uint64_t>(slice_ns, 100'000, 100'000'000)
                              : config_.base_slice_ns;
   }

@@ -7,6 +7,7 @@
 // Tasks are known by number, 0, 1, ...; -1 is nobody.
 #pragma once
 
+#include "property/arrival.hpp"
 #include "vlag/entity.hpp"
 #include "vlag/features.hpp"
 
@@ -49,6 +50,7 @@ class exact_model {
   void higher_class(std::uint64_t now);
   void mark_resched() { need_resched_ = true; }
   void account(std::uint64_t now);
+  void tick(std::uint64_t now);
   void yield(std::uint64_t now);
   bool yield_to(int who, std::uint64_t now);
   void set_nice(int who, int nice, std::uint64_t now);
@@ -82,8 +84,8 @@ class exact_model {
   [[nodiscard]] std::int64_t lag_of(int who) const;
   std::uint64_t settle();
   void renew(int who);
-  void place(int who, bool first);
-  void join(int who, bool first, std::uint64_t now);
+  void place(int who, arrival how);
+  void join(int who, arrival how, std::uint64_t now);
   void leave(int who);
   void stop_running();
   void start_running(int who, std::uint64_t now);

@@ -129,6 +129,7 @@ int tree_model::throttled_above(int g) const {
 
 std::int64_t tree_model::lag_of(int who) const {
   const row& r = at(who);
+  if (!on(feature::lag_clamp)) return distance(average(r.parent), r.vruntime);
   const auto most = static_cast<std::int64_t>(
       virtual_ns(std::max<std::uint64_t>(2 * r.slice_ns, config_.tick_ns), r));
   return std::clamp(distance(average(r.parent), r.vruntime), -most, most);
@@ -157,11 +158,11 @@ void tree_model::account(int g, std::uint64_t now) {
   if (on_queue(g).size() == 1) return;
   const bool outstayed = on(feature::preempt_short) && r.token != r.deadline && !eligible(c);
   if (!done && !outstayed) return;
-  need_resched_ = true;
+  need_resched_ = need_resched_ || !on(feature::tick_repick);
   drop_buddy(c);
 }
 
-void tree_model::place(int who, bool first) {
+void tree_model::place(int who, arrival how) {
   row& r = at(who);
   const int g = r.parent;
   const std::uint64_t average_now = settle(g);
@@ -169,25 +170,33 @@ void tree_model::place(int who, bool first) {
   std::int64_t lag = 0;
   if (on(feature::place_lag) && !on_queue(g).empty()) {
     const std::int64_t others = total_weight(g);
-    lag = static_cast<std::int64_t>(static_cast<wide>(r.vlag) * (others + small(r)) / others);
+    lag = r.vlag;
+    if (on(feature::place_lag_inflate)) {
+      lag = static_cast<std::int64_t>(static_cast<wide>(r.vlag) * (others + small(r)) / others);
+    }
   }
   r.vruntime = average_now - static_cast<std::uint64_t>(lag);
+  if (how == arrival::of_wake && on(feature::fair_sleepers)) {
+    r.vruntime -= virtual_ns(config_.tick_ns / (on(feature::gentle_fair_sleepers) ? 2 : 1), r);
+  }
   if (on(feature::place_rel_deadline) && r.relative) {
     r.deadline += r.vruntime;
     r.relative = false;
     return;
   }
   const std::uint64_t request = virtual_ns(r.slice_ns, r);
-  r.deadline = r.vruntime + (first && on(feature::place_deadline_initial) ? request / 2 : request);
+  r.deadline =
+      r.vruntime +
+      (how == arrival::of_fork && on(feature::place_deadline_initial) ? request / 2 : request);
 }
 
-void tree_model::join_queue(int who, bool first, std::uint64_t now) {
+void tree_model::join_queue(int who, arrival how, std::uint64_t now) {
   const int g = at(who).parent;
   const bool runs = at(g).running == who;
-  if (runs) place(who, first);
+  if (runs) place(who, how);
   account(g, now);
   refresh_weight(who, now);
-  if (!runs) place(who, first);
+  if (!runs) place(who, how);
   at(who).queued = true;
   at(who).turn = ++turns_;
   if (!at(g).limited || on_queue(g).size() != 1 || at(g).running >= 0 || at(g).throttled) return;
@@ -238,7 +247,7 @@ void tree_model::requeue(int who) {
   r.queued = false;
   r.vlag = 0;
   r.token = 0;
-  place(who, false);
+  place(who, arrival::other);
   r.queued = true;
   r.turn = ++turns_;
 }
@@ -268,7 +277,7 @@ void tree_model::refresh_slice(int g, std::uint64_t slice_ns) {
       88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904,
       3906,  3121,  2501,  1991,  1586,  1277,  1024,  820,   655,   526,   423,  335,  272,  215,
       172,   137,   110,   87,    70,    56,    45,    36,    29,    23,    18,   15};
-  const int nice = at(g).latency_nice;
+  const int nice = on(feature::latency_slice) ? at(g).latency_nice : 0;
   at(g).slice_ns = nice == 0 ? slice_ns : config_.base_slice_ns * 1024 / weights[nice + 20];
 }
 
@@ -283,7 +292,7 @@ void tree_model::refresh_from(int g, std::uint64_t slice_ns, std::uint64_t now) 
 
 // ---- The tree
 
-void tree_model::enqueue(int who, bool first, std::uint64_t now) {
+void tree_model::enqueue(int who, arrival how, std::uint64_t now) {
   for (const int up : path(who)) {
     if (up != who) {
       const std::uint64_t slice_ns = min_slice(up);
@@ -294,7 +303,7 @@ void tree_model::enqueue(int who, bool first, std::uint64_t now) {
       refresh_slice(up, slice_ns);
       at(up).own_slice = true;
     }
-    join_queue(up, first && up == who, now);
+    join_queue(up, up == who ? how : arrival::other, now);
     if (queue_of(up).throttled) return;
   }
 }
@@ -425,6 +434,10 @@ void tree_model::tick(std::uint64_t now) {
   for (const int up : path(current_)) {
     account(at(up).parent, now);
     refresh_weight(up, now);
+  }
+  if (!on(feature::tick_repick)) return;
+  for (const int up : path(current_)) {
+    need_resched_ = need_resched_ || (at(up).queued && pick(at(up).parent) != up);
   }
 }
 

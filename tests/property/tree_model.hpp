@@ -8,6 +8,7 @@
 // Tasks and groups are rows with one numbering; row 0 is the root group, -1 is nobody.
 #pragma once
 
+#include "property/arrival.hpp"
 #include "vlag/entity.hpp"
 #include "vlag/features.hpp"
 #include "vlag/group.hpp"
@@ -121,15 +122,15 @@ class tree_model {
   [[nodiscard]] std::int64_t lag_of(int who) const;
   void renew(int who);
   void account(int g, std::uint64_t now);
-  void place(int who, bool first);
-  void join_queue(int who, bool first, std::uint64_t now);
+  void place(int who, arrival how);
+  void join_queue(int who, arrival how, std::uint64_t now);
   bool leave_queue(int who, way why, std::uint64_t now);
   void requeue(int who);
   void refresh_weight(int g, std::uint64_t now);
   void refresh_slice(int g, std::uint64_t slice_ns);
   void refresh_from(int g, std::uint64_t slice_ns, std::uint64_t now);
 
-  void enqueue(int who, bool first, std::uint64_t now);
+  void enqueue(int who, arrival how, std::uint64_t now);
   bool dequeue(int who, way why, std::uint64_t now);
   void nominate(int who);
   void drop_buddy(int who);

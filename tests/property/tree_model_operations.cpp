@@ -19,11 +19,11 @@ int tree_model::fork(int group, sched_policy policy, int nice, std::uint64_t own
   r.policy = policy;
   r.static_nice = nice;
   r.prio_nice = nice;
-  r.own_slice = own_slice_ns != 0;
+  r.own_slice = own_slice_ns != 0 && on(feature::own_slice);
   r.slice_ns = own_slice_ns;
   give_weight(who);
   at(who).vlag = 0;
-  enqueue(who, true, now);
+  enqueue(who, arrival::of_fork, now);
   preempt(who, false, now);
   return who;
 }
@@ -33,7 +33,7 @@ void tree_model::wake(int who, std::uint64_t now) {
   if (at(who).queued) {
     requeue(who);
   } else {
-    enqueue(who, false, now);
+    enqueue(who, arrival::of_wake, now);
   }
   preempt(who, true, now);
 }
@@ -87,6 +87,11 @@ void tree_model::yield(std::uint64_t now) {
   if (current_ < 0 || tasks_below(0).queued == 1) return;
   drop_buddy(current_);
   run(now);
+  if (!on(feature::yield_to_deadline)) {
+    row& r = at(current_);
+    r.deadline += stretched(r.slice_ns, r.full_weight, r.inverse);
+    return;
+  }
   if (!eligible(current_)) return;
   at(current_).vruntime = at(current_).deadline;
   renew(current_);
@@ -108,7 +113,7 @@ tree_model::was tree_model::take_out(int who, std::uint64_t now) {
 
 // A task that stays delayed is put back delayed.
 void tree_model::put_back(int who, was before, std::uint64_t now) {
-  if (before.queued) enqueue(who, false, now);
+  if (before.queued) enqueue(who, arrival::other, now);
   if (before.running) set_all(who, now);
 }
 
@@ -153,7 +158,7 @@ bool tree_model::set_attributes(int who, sched_policy policy, int nice, std::uin
   r.prio_nice = nice;
   if (!idle) {
     r.static_nice = nice;
-    r.own_slice = slice_ns > 0;
+    r.own_slice = slice_ns > 0 && on(feature::own_slice);
     r.slice_ns = r.own_slice ? std::clamp<std::uint64_t>(slice_ns, 100'000, 100'000'000)
                              : config_.base_slice_ns;
   }
@@ -263,7 +268,7 @@ void tree_model::unthrottle(int g, std::uint64_t now) {
     } else if (at(up).queued) {
       break;
     }
-    join_queue(up, false, now);
+    join_queue(up, arrival::other, now);
     if (queue_of(up).throttled) break;
   }
   if (current_ < 0 && !higher_ && !on_queue(0).empty()) need_resched_ = true;

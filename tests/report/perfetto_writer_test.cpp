@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the writer writes, decoded field by field with the field numbers of Perfetto's documentation.
+// What the writer writes, decoded field by field with the field numbers of Perfetto's
+// documentation.
 #include "report/perfetto_writer.hpp"
 
 #include <gtest/gtest.h>

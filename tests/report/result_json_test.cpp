@@ -51,7 +51,7 @@ TEST(result_json, keys_stand_in_fixed_order) {
   EXPECT_EQ(
       keys(whole["results"][1]),
       (std::vector<std::string>{"label", "policy", "from_ns", "to_ns", "work_done_ns", "tasks",
-                                "groups", "cpus", "histograms", "counters", "anomalies"}));
+                                "names", "groups", "cpus", "histograms", "counters", "anomalies"}));
 }
 
 TEST(result_json, policy_lists_everything_in_force) {

@@ -71,7 +71,8 @@ void alter_each_field(const std::string& name) {
           key == "slice" && line["op"] == "fork" && (line.contains("W") || line.contains("groups"));
       if (no_state.contains(key) || is_argument) continue;
       json altered = line;
-      altered[key] = other_value(value);
+      const bool no_list = key == "slice" && value.is_null() && line.contains("groups");
+      altered[key] = no_list ? json::array({0}) : other_value(value);
       expect_difference(vector.with(i, altered), i, key);
     }
   }
@@ -79,7 +80,10 @@ void alter_each_field(const std::string& name) {
 
 TEST(altered, each_field_of_eevdf_is_compared) { alter_each_field("eevdf/rand_setattr"); }
 TEST(altered, each_field_of_cfs_is_compared) { alter_each_field("cfs/rand_setattr"); }
-TEST(altered, each_field_with_groups_is_compared) { alter_each_field("hierarchy/rand_bw_1"); }
+TEST(altered, each_field_with_groups_is_compared) {
+  alter_each_field("hierarchy/rand_bw_1");
+  alter_each_field("cfs-hierarchy/rand_default");
+}
 
 struct table_name {
   std::string key;
@@ -164,6 +168,8 @@ TEST(altered, each_cell_of_a_group_is_compared) {
   const auto each = [](const json&, const json&, const std::string& column) { return column; };
   alter_each_cell("hierarchy/rand_default_1", {"groups", "group_cols", "group"}, 67, each);
   alter_each_cell("hierarchy/rand_bw_1", {"bw", "bw_cols", "group"}, 67, each);
+  alter_each_cell("cfs-hierarchy/rand_default", {"groups", "group_cols", "group"}, 67, each);
+  alter_each_cell("cfs-hierarchy/rand_default", {"ents", "ent_cols", "entity"}, 67, each);
 }
 
 TEST(altered, each_cell_of_a_cfs_task_is_compared) {

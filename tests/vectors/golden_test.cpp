@@ -45,12 +45,15 @@ INSTANTIATE_TEST_SUITE_P(cfs, golden, testing::ValuesIn(vectors_in("cfs")), test
 INSTANTIATE_TEST_SUITE_P(pelt, golden, testing::ValuesIn(vectors_in("pelt")), test_name);
 
 INSTANTIATE_TEST_SUITE_P(hierarchy, golden, testing::ValuesIn(vectors_in("hierarchy")), test_name);
+INSTANTIATE_TEST_SUITE_P(cfs_hierarchy, golden, testing::ValuesIn(vectors_in("cfs-hierarchy")),
+                         test_name);
 
-// None of the 197 vectors can go missing unnoticed.
+// None of the 235 vectors can go missing unnoticed.
 TEST(golden_set, is_complete) {
   EXPECT_EQ(vectors_in("eevdf").size(), 63U);
   EXPECT_EQ(vectors_in("cfs").size(), 40U);
   EXPECT_EQ(vectors_in("hierarchy").size(), 59U);
+  EXPECT_EQ(vectors_in("cfs-hierarchy").size(), 38U);
   EXPECT_EQ(vectors_in("pelt").size(), 35U);
 }
 

@@ -124,6 +124,8 @@ TEST(mutation, cfs_never_crashes) {
 TEST(mutation, groups_never_crash) {
   never_crashes("hierarchy/rand_groupchurn", 1500);
   never_crashes("hierarchy/rand_bw_lat", 1500);
+  never_crashes("cfs-hierarchy/rand_deep", 1500);
+  never_crashes("cfs-hierarchy/rand_yield", 1500);
 }
 
 TEST(mutation, pelt_never_crashes) {

@@ -143,6 +143,8 @@ std::string text_of(const recorded_programs& programs, const op& step) {
       return fmt::format("nice {}", static_cast<std::int64_t>(step.value));
     case op_kind::set_slice:
       return "slice " + time();
+    case op_kind::set_latency_nice:
+      return fmt::format("latency_nice {}", static_cast<std::int64_t>(step.value));
     case op_kind::watch:
       return fmt::format("watch {} {}", target(), time());
     case op_kind::move:
@@ -153,6 +155,10 @@ std::string text_of(const recorded_programs& programs, const op& step) {
       return fmt::format("jump {}", step.value);
     case op_kind::end:
       return "end";
+    case op_kind::join_group:
+      return fmt::format("join group {}", step.target);
+    case op_kind::write_group:
+      return fmt::format("write to group {}", step.target);
   }
   return "?";
 }

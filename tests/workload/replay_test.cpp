@@ -94,6 +94,26 @@ TEST(replay, a_slice_of_ones_own_shortens_its_turns) {
   EXPECT_LT(test::figures_of(longer, 1).switches_in * 3, test::figures_of(shorter, 1).switches_in);
 }
 
+TEST(replay, latency_nice_replaces_a_recorded_slice_and_a_slice_given_wins) {
+  recorded_attributes attributes;
+  recorded_attributes::task t1;
+  t1.pattern = "t1";
+  t1.slice_ns = 20 * ms;
+  attributes.tasks = {t1};
+  const recorded_workload w{two_hogs().get(), attributes, {}};
+  const auto same = [&](const char* a, const char* b) {
+    SCOPED_TRACE(a);
+    expect_same(replay(w, a), replay(w, b));
+  };
+  // 0.7 ms * 1024 / 36 at 15.
+  same("linux-6.12,t1.latency_nice=15", "linux-6.12,t1.slice=19911111ns");
+  same("linux-6.12,t1.latency_nice=0", "linux-6.12,t1.slice=0");
+  same("linux-6.12,t1.latency_nice=-10,t1.slice=5ms", "linux-6.12,t1.slice=5ms");
+  same("linux-6.12,t1.slice=5ms,t1.latency_nice=-10", "linux-6.12,t1.slice=5ms");
+  EXPECT_NE(test::figures_of(replay(w, "linux-6.12,t1.latency_nice=0"), 1).switches_in,
+            test::figures_of(replay(w, "linux-6.12"), 1).switches_in);
+}
+
 TEST(replay, tasks_can_be_put_on_another_cpu) {
   recording_builder b = two_hogs();
   b.on(1).mark(1'000'000, "y");

@@ -98,6 +98,36 @@ TEST(variant, settings_of_the_other_engine_are_kept_apart) {
   expect_says(refusal("linux-6.1,base_slice=3ms"), {"base_slice", "EEVDF", "linux-6.1 is CFS"});
 }
 
+TEST(variant, slices_have_no_effect_before_6_12_and_latency_nice_not_under_6_6) {
+  const auto without_effect = [](std::string_view profile_name) {
+    return settings_without_effect(
+        parse(std::string(profile_name) + ",frame.slice=1ms,frame.latency_nice=-5"));
+  };
+  using names = std::vector<std::string>;
+  EXPECT_EQ(without_effect("linux-6.12"), names{});
+  EXPECT_EQ(without_effect("linux-6.6"), (names{"frame.slice", "frame.latency_nice"}));
+  EXPECT_EQ(without_effect("eevdf-rfc"), names{"frame.slice"});
+  EXPECT_EQ(without_effect("paper95"), names{"frame.latency_nice"});
+  EXPECT_EQ(without_effect("linux-6.6,OWN_SLICE"), names{"frame.latency_nice"});
+}
+
+TEST(variant, every_feature_and_constant_of_every_profile_can_be_set) {
+  for (const profile& p : all_profiles()) {
+    const std::string name(p.name);
+    for (const feature_info& f : all_features()) {
+      if (f.engine != p.engine) continue;
+      EXPECT_TRUE(parse(name + "," + std::string(f.name)).config.features().has(f.id));
+      EXPECT_FALSE(parse(name + ",NO_" + std::string(f.name)).config.features().has(f.id));
+    }
+    for (const constant_info& c : all_constants()) {
+      if (c.engine != p.engine) continue;
+      const policy_variant v =
+          parse(name + "," + std::string(c.name) + (c.is_time ? "=7ns" : "=1"));
+      EXPECT_EQ(constant_value(v.config, c), c.is_time ? 7U : 1U) << name << ' ' << c.name;
+    }
+  }
+}
+
 TEST(variant, slices_have_no_effect_under_cfs) {
   EXPECT_EQ(settings_without_effect(parse("linux-6.1,frame.slice=1ms,frame.nice=1")),
             std::vector<std::string>{"frame.slice"});
@@ -114,7 +144,7 @@ TEST(variant, settings_on_top_keep_what_was_there) {
 
 TEST(variant, unknown_names_get_the_nearest_one) {
   expect_says(refusal("linux-6.13"), {"unknown profile 'linux-6.13'", "did you mean 'linux-6.12'",
-                                      "known: linux-6.12, linux-6.1"});
+                                      "known: linux-6.12, linux-6.6, linux-6.1"});
   expect_says(refusal("linux-6.12,PLACE_LAGG"), {"'PLACE_LAGG'", "did you mean 'PLACE_LAG'"});
   expect_says(refusal("linux-6.12,NO_PLCE_LAG"), {"did you mean 'NO_PLACE_LAG'"});
   expect_says(refusal("linux-6.12,place_lag"), {"did you mean 'PLACE_LAG'"});
