@@ -9,6 +9,11 @@
 namespace vlag {
 
 void add_replay_command(CLI::App& app, int& exit_code);
+void add_latency_command(CLI::App& app, int& exit_code);
+void add_timehist_command(CLI::App& app, int& exit_code);
+void add_map_command(CLI::App& app, int& exit_code);
+void add_compare_command(CLI::App& app, int& exit_code);
+void add_trace_command(CLI::App& app, int& exit_code);
 void add_profiles_command(CLI::App& app, int& exit_code);
 void add_features_command(CLI::App& app, int& exit_code);
 

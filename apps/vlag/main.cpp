@@ -94,6 +94,11 @@ int run(int argc, char** argv) {
   errno = 0;
   vlag::add_replay_command(app, exit_code);
   vlag::add_verify_command(app, exit_code);
+  vlag::add_latency_command(app, exit_code);
+  vlag::add_timehist_command(app, exit_code);
+  vlag::add_map_command(app, exit_code);
+  vlag::add_compare_command(app, exit_code);
+  vlag::add_trace_command(app, exit_code);
   vlag::add_profiles_command(app, exit_code);
   vlag::add_features_command(app, exit_code);
   try {

@@ -47,7 +47,8 @@ class raw_file final : public byte_source {
       close();
       throw input_error(fmt::format("{}: is a directory; {}", name_, expected_text));
     }
-    if (S_ISREG(about.st_mode)) size_ = static_cast<std::uint64_t>(about.st_size);
+    regular_ = S_ISREG(about.st_mode);
+    if (regular_) size_ = static_cast<std::uint64_t>(about.st_size);
   }
   ~raw_file() override { close(); }
 
@@ -66,6 +67,7 @@ class raw_file final : public byte_source {
 
   std::uint64_t bytes_consumed() const noexcept override { return consumed_; }
   std::uint64_t file_size() const noexcept override { return size_; }
+  int plain_descriptor() const noexcept override { return regular_ ? descriptor_ : -1; }
 
   [[nodiscard]] const char* next() const noexcept { return buffer_.data() + begin_; }
   [[nodiscard]] std::size_t available() const noexcept { return end_ - begin_; }
@@ -126,6 +128,7 @@ class raw_file final : public byte_source {
   std::uint64_t size_ = 0;
   int descriptor_ = -1;
   bool owned_ = false;
+  bool regular_ = false;
 };
 
 // What the three decoders share: the file below them and how they complain.
@@ -278,6 +281,29 @@ bool is_zstd(std::string_view head) noexcept {
 }
 
 }  // namespace
+
+headed_source::headed_source(std::unique_ptr<byte_source> below)
+    : below_(std::move(below)), head_(head_bytes, '\0') {
+  std::size_t held = 0;
+  while (held < head_.size()) {
+    const std::size_t got = below_->read(head_.data() + held, head_.size() - held);
+    if (got == 0) break;
+    held += got;
+  }
+  head_.resize(held);
+}
+
+std::size_t headed_source::read(char* into, std::size_t size) {
+  if (given_ == head_.size()) return below_->read(into, size);
+  const std::size_t count = std::min(size, head_.size() - given_);
+  std::memcpy(into, head_.data() + given_, count);
+  given_ += count;
+  return count;
+}
+
+std::uint64_t headed_source::bytes_consumed() const noexcept { return below_->bytes_consumed(); }
+std::uint64_t headed_source::file_size() const noexcept { return below_->file_size(); }
+int headed_source::plain_descriptor() const noexcept { return below_->plain_descriptor(); }
 
 std::string shown_path(const std::string& path) { return path == "-" ? "standard input" : path; }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace vlag {
@@ -60,9 +61,13 @@ struct line_reader::state {
   }
 };
 
-line_reader::line_reader(const std::string& path) : state_(std::make_unique<state>()) {
-  state_->name = shown_path(path);
-  state_->source = open_bytes(path);
+line_reader::line_reader(const std::string& path)
+    : line_reader(open_bytes(path), shown_path(path)) {}
+
+line_reader::line_reader(std::unique_ptr<byte_source> source, std::string name)
+    : state_(std::make_unique<state>()) {
+  state_->name = std::move(name);
+  state_->source = std::move(source);
   while (state_->end < peek_bytes && state_->read_more()) {
   }
   if (state_->end == 0) {

@@ -12,6 +12,8 @@
 
 namespace vlag {
 
+class byte_source;
+
 class line_reader {
  public:
   // Longest line that is accepted, bytes.
@@ -20,6 +22,8 @@ class line_reader {
   // Opens a file, or standard input for "-", and reads its first bytes. Throws input_error: no such
   // file, a directory, not readable, empty, a compressed stream damaged at its beginning.
   explicit line_reader(const std::string& path);
+  // As above, for a source that is open; `name` stands for it in messages.
+  line_reader(std::unique_ptr<byte_source> source, std::string name);
   ~line_reader();
   line_reader(const line_reader&) = delete;
   line_reader& operator=(const line_reader&) = delete;

@@ -105,31 +105,28 @@ void require_other_file(const std::string& path, const std::string& input) {
 }
 
 struct whole_file::state {
-  std::string path;  // as the user wrote it
+  std::string path;
   fs::path target;
-  fs::path written;  // target itself when that is a device or pipe
+  fs::path written;  // the target itself if it is a device or a pipe
   open_file file;
 
-  state(std::string name, fs::path to, fs::path beside, int flags)
-      : path(std::move(name)),
+  state(std::string named, fs::path to, fs::path through, int flags)
+      : path(std::move(named)),
         target(std::move(to)),
-        written(std::move(beside)),
-        file(written, O_WRONLY | flags, 0666) {
-    if (!file.is_open()) refuse(path, std::strerror(errno));
-  }
+        written(std::move(through)),
+        file(written, flags, 0666) {}
 };
 
 whole_file::whole_file(const std::string& path) {
   require_writable(path);
   const fs::path target = target_of(path);
-  if (is_special(target)) {
-    state_ = std::make_unique<state>(path, target, target, 0);
-    return;
-  }
+  const bool direct = is_special(target);
   const fs::path beside =
       folder_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
-  state_ = std::make_unique<state>(path, target, beside, O_CREAT | O_EXCL);
-  state_->file.remove_at_end(true);
+  state_ = std::make_unique<state>(path, target, direct ? target : beside,
+                                   direct ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL);
+  if (!state_->file.is_open()) refuse(path, std::strerror(errno));
+  state_->file.remove_at_end(!direct);
 }
 
 whole_file::~whole_file() = default;

@@ -20,8 +20,9 @@ void require_other_file(const std::string& path, const std::string& input);
 // device or pipe is written to directly. Throws input_error; then nothing of the old file is lost.
 void write_whole_file(const std::string& path, std::string_view content);
 
-// The same in pieces, for what is too large to hold: nothing is at `path` before finish(), and
-// nothing is left when the writer goes without. (A device or pipe gets the pieces as they come.)
+// The same piece by piece, for what is too large to be held: nothing is at `path` before finish()
+// and nothing is left behind without it. Each of its functions throws input_error when the file
+// cannot be written.
 class whole_file {
  public:
   explicit whole_file(const std::string& path);
@@ -30,7 +31,7 @@ class whole_file {
   whole_file& operator=(const whole_file&) = delete;
 
   void write(std::string_view piece);
-  // Requires: no write() or finish() follows.
+  // To be called once, at the end.
   void finish();
 
  private:

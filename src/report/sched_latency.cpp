@@ -53,7 +53,7 @@ void merge(sched_latency::row& sum, const sched_latency::row& one) {
 
 double in_ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
-std::string rule(std::size_t width) { return fmt::format(" {:-<{}}\n", "", width); }
+std::string rule(std::size_t width) { return fmt::format(" {:->{}}\n", "", width); }
 
 constexpr std::size_t table_width = 139;
 constexpr std::size_t total_width = 113;
@@ -89,12 +89,19 @@ std::vector<latency_key> parse_latency_keys(std::string_view text) {
 void sched_latency::begin(const schedule_info& info) {
   clock_ns_ = info.clock_at_start_ns;
   wait_begins_ = info.wait_begins;
-  tasks_.assign(info.tasks.size(), {});
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    tasks_[i].sums.name = info.tasks[i].name;
-    tasks_[i].sums.pid = info.tasks[i].pid;
-  }
-  cpus_.assign(info.cpus, {});
+  for (const schedule_task& t : info.tasks) on_task(0, t);
+  cpus_.resize(info.cpus);
+}
+
+void sched_latency::on_task(std::uint32_t, const schedule_task& task) {
+  row& sums = tasks_.emplace_back().sums;
+  sums.name = task.name;
+  sums.pid = task.pid;
+}
+
+sched_latency::known_cpu& sched_latency::cpu_of(unsigned number) {
+  if (number >= cpus_.size()) cpus_.resize(number + std::size_t{1});
+  return cpus_[number];
 }
 
 // CPU time counts from the beginning; perf does not know that far who has the CPU.
@@ -114,12 +121,15 @@ void sched_latency::leaves(known_task& t, bool runnable, std::uint64_t at_ns) {
 }
 
 void sched_latency::on_switch(const schedule_switch& e) {
-  known_cpu& c = cpus_[e.cpu];
+  known_cpu& c = cpu_of(e.cpu);
   ++switches_;
   if (c.known && c.task != e.previous) ++unexpected_;
   count_stay(c, e.at_ns);
   c = {true, e.next, e.at_ns};
-  if (e.previous != no_task) leaves(tasks_[e.previous], e.left.runnable(), e.at_ns);
+  if (e.previous != no_task) {
+    const bool waits = e.left.runnable() && !(request_.as_perf_6_1 && e.left.preempted);
+    leaves(tasks_[e.previous], waits, e.at_ns);
+  }
   if (e.next == no_task) return;
   known_task& t = tasks_[e.next];
   if (!t.seen) leaves(t, true, e.at_ns);
@@ -135,7 +145,8 @@ void sched_latency::on_switch(const schedule_switch& e) {
 }
 
 void sched_latency::on_wakeup(const schedule_wakeup& e) {
-  if (e.woken == no_task || (e.kind != wait_begins_ && e.kind != wakeup_kind::born)) return;
+  const wakeup_kind counted = request_.as_perf_6_1 ? wakeup_kind::queued : wait_begins_;
+  if (e.woken == no_task || (e.kind != counted && e.kind != wakeup_kind::born)) return;
   known_task& t = tasks_[e.woken];
   if (!t.seen) leaves(t, false, e.at_ns);
   if (!request_.one_cpu && t.state != phase::sleeps) return;

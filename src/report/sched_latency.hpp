@@ -2,8 +2,9 @@
 //
 // What `perf sched latency` prints (perf 6.1), from a schedule: per task, or tasks of one name
 // together, CPU time, switches, and the delay between wanting the CPU and getting it. Line for line
-// the same; where the recording has no sched_stat_runtime events, the CPU time is that between
-// switches (perf prints 0).
+// the same, but: sched_waking counts, as in later versions of perf and so does losing the CPU in
+// the kernel (see as_perf_6_1); names are those in the events; and where the recording has no
+// sched_stat_runtime, the CPU time is that between switches (perf prints 0).
 //
 // The rules. A delay begins when a sleeping task is woken, or a runnable one loses the CPU, and
 // ends when it gets the CPU. "Switches" counts the delays that ended, and so not a task's first
@@ -31,6 +32,10 @@ struct latency_request {
   // perf's rules for a recording of one CPU alone: a wake-up counts even if the task is not known
   // to sleep, and a task that comes from another CPU waits from then on.
   bool one_cpu = false;
+  // Two faults of perf 6.1. It takes no notice of sched_waking; and what its `sched record` records
+  // has no sched_wakeup, so that no delay of a task that is woken counts (but for new ones). And it
+  // takes the state R+ (preempted in the kernel) for sleeping, so that this wait does not count.
+  bool as_perf_6_1 = false;
   // Largest first; the next decides where one is equal. Then perf's own order.
   std::vector<latency_key> sort{latency_key::average, latency_key::maximum, latency_key::switches,
                                 latency_key::runtime};
@@ -47,6 +52,8 @@ class sched_latency final : public schedule_sink {
   void on_migrate(const schedule_migration& e) override;
   void on_runtime(std::uint64_t at_ns, std::uint32_t task, std::uint64_t ran_ns) override;
   void on_name(std::uint64_t at_ns, std::uint32_t task, std::string_view name) override;
+  void on_task(std::uint32_t number, const schedule_task& task) override;
+  void on_wait_begins(wakeup_kind kind) override { wait_begins_ = kind; }
   void end(std::uint64_t at_ns) override;
 
   // Requires: end() was called.
@@ -81,6 +88,7 @@ class sched_latency final : public schedule_sink {
     std::uint64_t since_ns = 0;
   };
 
+  [[nodiscard]] known_cpu& cpu_of(unsigned number);
   void leaves(known_task& t, bool runnable, std::uint64_t at_ns);
   void count_stay(known_cpu& c, std::uint64_t at_ns);
 

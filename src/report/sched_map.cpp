@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace vlag {
 namespace {
@@ -45,7 +46,8 @@ bool sched_map::name_task(std::uint32_t task) {
 }
 
 void sched_map::on_switch(const schedule_switch& e) {
-  const bool is_new = e.next != no_task && name_task(e.next);
+  bool is_new = e.next != no_task && name_task(e.next);
+  if (e.next != no_task && std::exchange(tasks_[e.next].renamed, false)) is_new = true;
   on_[e.cpu] = e.next == no_task ? idle : tasks_[e.next].letters;
   if (!has_column(e.cpu)) return;
   std::string line = "  ";
@@ -68,6 +70,7 @@ void sched_map::on_switch(const schedule_switch& e) {
 
 void sched_map::on_name(std::uint64_t, std::uint32_t task, std::string_view name) {
   tasks_[task].name = name;
+  tasks_[task].renamed = true;
 }
 
 }  // namespace vlag

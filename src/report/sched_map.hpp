@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `perf sched map` prints (perf 6.1), from a schedule: a line a switch, a column a CPU, tasks
-// by two letters: "*A0" took that CPU just now, "." is idle; who A0 is stands where it first comes.
-// After Z9 the letters start again at A0.
+// by two letters: "*A0" took that CPU just now, "." is idle; who A0 is stands where it first comes,
+// and again after it changed its name. After Z9 the letters start again at A0.
 #pragma once
 
 #include "report/schedule.hpp"
@@ -33,6 +33,7 @@ class sched_map final : public schedule_sink {
     std::string name;
     std::int32_t pid = 0;
     std::array<char, 2> letters{};
+    bool renamed = false;  // since its name was shown
   };
 
   [[nodiscard]] bool name_task(std::uint32_t task);

@@ -34,15 +34,22 @@ bool sched_timehist::is_shown(std::uint32_t task) const {
 void sched_timehist::begin(const schedule_info& info) {
   clock_ns_ = info.clock_at_start_ns;
   wait_begins_ = info.wait_begins;
-  for (const schedule_task& t : info.tasks) {
-    known_task& added = tasks_.emplace_back();
-    added.name = t.name;
-    added.pid = t.pid;
-    added.shown = request_.pids.empty() || std::find(request_.pids.begin(), request_.pids.end(),
-                                                     t.pid) != request_.pids.end();
-  }
-  cpus_.assign(info.cpus, {});
+  for (const schedule_task& t : info.tasks) on_task(0, t);
+  cpus_.resize(info.cpus);
   if (request_.lines) write_header();
+}
+
+void sched_timehist::on_task(std::uint32_t, const schedule_task& task) {
+  known_task& added = tasks_.emplace_back();
+  added.name = task.name;
+  added.pid = task.pid;
+  added.shown = request_.pids.empty() || std::find(request_.pids.begin(), request_.pids.end(),
+                                                   task.pid) != request_.pids.end();
+}
+
+sched_timehist::known_cpu& sched_timehist::cpu_of(unsigned number) {
+  if (number >= cpus_.size()) cpus_.resize(number + std::size_t{1});
+  return cpus_[number];
 }
 
 void sched_timehist::write_header() {
@@ -54,8 +61,8 @@ void sched_timehist::write_header() {
     if (request_.state) text += fmt::format("  {}", state);
     out_(text + '\n');
   };
-  line("time", "cpu ", "task name", "wait time", "sch delay", "run time", "state");
-  line("", "", "[tid/pid]", "(msec) ", "(msec) ", "(msec) ", "     ");
+  line("time", "cpu", "task name", "wait time", "sch delay", "run time", "state");
+  line("", "", "[tid/pid]", "(msec)", "(msec)", "(msec)", "     ");
   line("---------------", "------", std::string(name_width, '-'), "---------", "---------",
        "---------", "-----");
 }
@@ -77,11 +84,7 @@ void sched_timehist::count(known_task& t, std::uint64_t ran_ns) const {
 }
 
 void sched_timehist::on_switch(const schedule_switch& e) {
-  if (!request_.cpus.empty() &&
-      std::find(request_.cpus.begin(), request_.cpus.end(), e.cpu) == request_.cpus.end()) {
-    return;
-  }
-  known_cpu& c = cpus_[e.cpu];
+  known_cpu& c = cpu_of(e.cpu);
   const std::optional<std::uint64_t> since = std::exchange(c.switched_ns, e.at_ns);
   if (!first_ns_) first_ns_ = e.at_ns;
   last_ns_ = e.at_ns;
@@ -89,7 +92,9 @@ void sched_timehist::on_switch(const schedule_switch& e) {
   if (e.previous == no_task) {
     ++idle_stays_;
     c.idle_seen = true;
-    if (since) c.idle_ns += e.at_ns - *since;
+    const std::uint64_t idle_ns = since ? e.at_ns - *since : 0;
+    c.idle_ns += idle_ns;
+    if (is_shown(no_task)) write_line(e, 0, 0, idle_ns);
     return;
   }
   known_task& t = tasks_[e.previous];
@@ -106,12 +111,20 @@ void sched_timehist::on_switch(const schedule_switch& e) {
   count(t, ran_ns);
   t.out_ns = e.at_ns;
   t.ready_ns.reset();
-  if (!request_.lines) return;
+  write_line(e, waited_ns, delay_ns, ran_ns);
+}
+
+void sched_timehist::write_line(const schedule_switch& e, std::uint64_t waited_ns,
+                                std::uint64_t delay_ns, std::uint64_t ran_ns) {
+  const bool has_line =
+      request_.cpus.empty() ||
+      std::find(request_.cpus.begin(), request_.cpus.end(), e.cpu) != request_.cpus.end();
+  if (!request_.lines || !has_line) return;
   std::string line = start_of_line(e.at_ns, e.cpu, e.previous) + cut_ms(waited_ns) +
                      cut_ms(delay_ns) + cut_ms(ran_ns);
   if (request_.state) line += fmt::format(" {:>5} ", e.left.letter);
   if (request_.next) {
-    line += fmt::format(" {:<{}}", "next: " + title(e.next), name_width);
+    line += fmt::format(" {:<{}}", fmt::format("next: {}", title(e.next)), name_width);
   } else if (request_.wakeups) {
     line += fmt::format("  {:<{}}", "", name_width);
   }
@@ -125,7 +138,7 @@ void sched_timehist::on_wakeup(const schedule_wakeup& e) {
   if (!t.ready_ns) t.ready_ns = e.at_ns;
   if (!request_.lines || !request_.wakeups || (!is_shown(e.during) && !t.shown)) return;
   std::string line = start_of_line(e.at_ns, e.told_on, e.during);
-  line += fmt::format("{:>9}  {:>9}  {:>9} ", "", "", "");
+  line += fmt::format("{:>9}  {:>9}  {:>9}  ", "", "", "");
   if (request_.state) line += "       ";
   out_(line + fmt::format(" awakened: {}\n", title(e.woken)));
 }
@@ -133,10 +146,10 @@ void sched_timehist::on_wakeup(const schedule_wakeup& e) {
 void sched_timehist::on_migrate(const schedule_migration& e) {
   known_task& t = tasks_[e.task];
   ++t.migrations;
-  const std::uint32_t during = cpus_[e.told_on].task;
+  const std::uint32_t during = cpu_of(e.told_on).task;
   if (!request_.lines || !request_.migrations || (!is_shown(during) && !t.shown)) return;
   std::string line = start_of_line(e.at_ns, e.told_on, during);
-  line += fmt::format("{:>9}  {:>9}  {:>9} ", "", "", "");
+  line += fmt::format("{:>9}  {:>9}  {:>9}  ", "", "", "");
   out_(line + fmt::format(" migrated: {} cpu {} => {}\n", title(e.task), e.from_cpu, e.to_cpu));
 }
 
@@ -200,7 +213,7 @@ void sched_timehist::write_summary() {
       fmt::format("{:>{}}            (count)       (msec)     (msec)      (msec)      (msec)      "
                   " %\n",
                   "", name_width));
-  out_(std::string(117, '-') + "\n");
+  out_(fmt::format("{:->117}\n", ""));
   write_rows(false);
   out_("\nTerminated tasks:\n");
   write_rows(true);

@@ -4,7 +4,10 @@
 // CPU, with how long it had been off it before (wait time), how long of that it was runnable after
 // a wake-up (sch delay), and how long it ran. Times are ms, cut to us, as perf writes them.
 //
-// Not as perf: a CPU that was never idle is said to be, where perf says that it always was.
+// Not as perf: names are those in the events, and threads of a process are not known to be of it
+// (9322, where perf may write 9322/9319); of the parents of tasks only those that forked during the
+// recording are known, others are -1; a CPU that was never idle is said to be, where perf says that
+// it always was.
 #pragma once
 
 #include "report/schedule.hpp"
@@ -25,7 +28,7 @@ struct timehist_request {
   bool state = false;  // why the task left
   bool lines = true;
   bool summary = false;
-  std::vector<unsigned> cpus;      // switches on these only; empty: all
+  std::vector<unsigned> cpus;      // lines of switches on these only; empty: all
   std::vector<std::int32_t> pids;  // these tasks only; empty: all
 };
 
@@ -40,6 +43,8 @@ class sched_timehist final : public schedule_sink {
   void on_wakeup(const schedule_wakeup& e) override;
   void on_migrate(const schedule_migration& e) override;
   void on_name(std::uint64_t at_ns, std::uint32_t task, std::string_view name) override;
+  void on_task(std::uint32_t number, const schedule_task& task) override;
+  void on_wait_begins(wakeup_kind kind) override { wait_begins_ = kind; }
   // Writes the summary.
   void end(std::uint64_t at_ns) override;
 
@@ -67,7 +72,10 @@ class sched_timehist final : public schedule_sink {
     bool idle_seen = false;
   };
 
+  [[nodiscard]] known_cpu& cpu_of(unsigned number);
   void write_header();
+  void write_line(const schedule_switch& e, std::uint64_t waited_ns, std::uint64_t delay_ns,
+                  std::uint64_t ran_ns);
   void write_summary();
   void write_row(const known_task& t) const;
   void write_rows(bool ended);

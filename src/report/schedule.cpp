@@ -30,6 +30,12 @@ void schedule_tee::on_reading(const schedule_reading& e) {
 void schedule_tee::on_name(std::uint64_t at_ns, std::uint32_t task, std::string_view name) {
   for (schedule_sink* sink : sinks_) sink->on_name(at_ns, task, name);
 }
+void schedule_tee::on_task(std::uint32_t number, const schedule_task& task) {
+  for (schedule_sink* sink : sinks_) sink->on_task(number, task);
+}
+void schedule_tee::on_wait_begins(wakeup_kind kind) {
+  for (schedule_sink* sink : sinks_) sink->on_wait_begins(kind);
+}
 void schedule_tee::end(std::uint64_t at_ns) {
   for (schedule_sink* sink : sinks_) sink->end(at_ns);
 }

@@ -115,6 +115,9 @@ class schedule_sink {
   // From now on the task is called that (recorded only).
   virtual void on_name(std::uint64_t /*at_ns*/, std::uint32_t /*task*/, std::string_view /*name*/) {
   }
+  // Only where a recording is told while it is read (schedule_streamed.hpp).
+  virtual void on_task(std::uint32_t /*number*/, const schedule_task& /*task*/) {}
+  virtual void on_wait_begins(wakeup_kind /*kind*/) {}
   virtual void end(std::uint64_t /*at_ns*/) {}
 };
 
@@ -132,6 +135,8 @@ class schedule_tee final : public schedule_sink {
   void on_reason(const schedule_reason& e) override;
   void on_reading(const schedule_reading& e) override;
   void on_name(std::uint64_t at_ns, std::uint32_t task, std::string_view name) override;
+  void on_task(std::uint32_t number, const schedule_task& task) override;
+  void on_wait_begins(wakeup_kind kind) override;
   void end(std::uint64_t at_ns) override;
 
  private:

@@ -3,8 +3,10 @@
 // The common record of a scheduler event, whatever format it was read from. Knows no other layer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,14 +16,27 @@ namespace vlag::trace {
 
 enum class event_kind : std::uint8_t {
   sched_switch,
-  waking,      // sched_waking: in the waker's context
-  wakeup,      // sched_wakeup: the task is on the queue
-  wakeup_new,  // sched_wakeup_new: a new task is on the queue
-  fork,        // sched_process_fork
-  exit,        // sched_process_exit
-  migrate,     // sched_migrate_task
-  marker,      // a text written to trace_marker
+  waking,        // sched_waking: in the waker's context
+  wakeup,        // sched_wakeup: the task is on the queue
+  wakeup_new,    // sched_wakeup_new: a new task is on the queue
+  fork,          // sched_process_fork
+  exit,          // sched_process_exit
+  migrate,       // sched_migrate_task
+  marker,        // a text written to trace_marker
+  exec,          // sched_process_exec
+  process_free,  // sched_process_free: the task's last remains are gone
+  stat_runtime,  // sched_stat_runtime: CPU time used since the last one
+  stat_wait,     // sched_stat_wait: on the queue without running
+  stat_sleep,    // sched_stat_sleep: interruptible
+  stat_iowait,   // sched_stat_iowait: blocked on input or output
+  stat_blocked,  // sched_stat_blocked: uninterruptible
+  cpu_frequency,
+  cpu_idle,
 };
+inline constexpr std::size_t event_kinds = 17;
+
+// As the kernel names the event: "sched_switch"; "tracing_mark_write" for a marker.
+[[nodiscard]] std::string_view kernel_name(event_kind kind) noexcept;
 
 // Why a task left the CPU, or 'other'. The letter is the kernel's (R S D T t X Z P I K W).
 struct switch_state {
@@ -33,7 +48,10 @@ struct switch_state {
 // Where the event was written: what the CPU was doing (ftrace's flag columns).
 enum class context_kind : std::uint8_t { task, softirq, hardirq, nmi, unknown };
 
-// 64 bytes; texts are indices into the recording's string table.
+// cpu_idle's state when the CPU stops being idle.
+inline constexpr std::uint64_t leaves_idle = 0xffff'ffff;
+
+// 72 bytes; texts are indices into the recording's string table.
 struct event {
   std::uint64_t time_ns = 0;
   std::uint64_t where = 0;  // line number (text) or byte offset, for messages
@@ -43,16 +61,19 @@ struct event {
   switch_state prev_state;       // sched_switch
   std::uint16_t cpu = 0;         // CPU on which it was written
   std::int32_t context_pid = 0;  // task in whose context it was written; 0 idle
-  // sched_switch: previous task; wake-ups, migrate, exit: the task; fork: the child.
+  // sched_switch: previous task; wake-ups, migrate, exit, stat_…: the task; fork: the child.
   std::int32_t pid = 0;
   std::int32_t prio = 0;  // kernel priority: 120 + nice, 99 - rt priority, -1 deadline
   std::uint32_t comm = 0;
-  // sched_switch: next task; fork: the parent.
+  // sched_switch: next task; fork: the parent; exec: the pid before.
   std::int32_t other_pid = 0;
   std::int32_t other_prio = 0;
   std::uint32_t other_comm = 0;
-  std::int32_t target_cpu = -1;  // wake-ups: target_cpu; migrate: destination
-  std::uint32_t text = 0;        // marker
+  // wake-ups: target_cpu; migrate: destination; cpu_frequency, cpu_idle: the CPU meant.
+  std::int32_t target_cpu = -1;
+  std::uint32_t text = 0;  // marker; exec: the file
+  // stat_…: ns; migrate: the CPU before; cpu_frequency: kHz; cpu_idle: the idle state.
+  std::uint64_t amount = 0;
 };
 
 // Interned texts; index 0 is the empty text. Indices are given in order of first sight.
@@ -66,6 +87,7 @@ class string_table {
   ~string_table() = default;
 
   [[nodiscard]] std::uint32_t intern(std::string_view text);
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view text) const;
   [[nodiscard]] std::string_view text(std::uint32_t index) const;
   [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
 
@@ -87,12 +109,11 @@ struct other_event {
   std::uint64_t count = 0;
 };
 
-// A recording in memory: events in ascending time (equal times in file order).
-struct recording {
+// What a recording says besides its events.
+struct recording_info {
   std::string path;
-  std::string format;  // "ftrace text"
+  std::string format;  // "ftrace text", "perf.data"…
   string_table strings;
-  std::vector<event> events;
   std::vector<anomaly> anomalies;  // in order of first appearance
   // In order of first appearance, at most 64 names; further names are counted in the sum only.
   std::vector<other_event> others;
@@ -100,7 +121,16 @@ struct recording {
   unsigned cpus = 1;               // 1 + highest CPU seen, as place or as target
   std::uint64_t lost_events = 0;
   std::uint64_t resolution_ns = 1000;  // of the timestamps: 1000 (us) or 1
-  std::uint64_t lines = 0;
+  std::uint64_t lines = 0;             // of a text
+  // Empty when the recording does not say.
+  std::string kernel_release;  // "6.12.9"
+  std::string clock;           // "perf", "monotonic"…
+  std::string host;
+};
+
+// A recording in memory: events in ascending time (equal times in file order).
+struct recording : recording_info {
+  std::vector<event> events;
 };
 
 }  // namespace vlag::trace

@@ -4,6 +4,7 @@
 #include "trace/scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace vlag::trace {
@@ -72,27 +73,60 @@ void take_event(scanner scan, line_head& head) noexcept {
   head.arguments = text;
 }
 
-// What follows the '-' between name and pid.
-bool parse_after_dash(std::string_view text, line_head& head) noexcept {
-  scanner scan(text);
-  if (!is_digit(scan.peek()) || !scan.take_number(head.pid) || !scan.take(' ')) return false;
-  scan.skip_spaces();
+// "[000] ", in brackets the CPU.
+bool take_bracketed_cpu(scanner& scan, line_head& head) noexcept {
   std::uint32_t cpu = 0;
-  if (!skip_tgid(scan) || !scan.take('[') || !scan.take_number(cpu) || cpu > highest_cpu ||
-      !scan.take(']')) {
+  if (!scan.take('[') || !scan.take_number(cpu) || cpu > highest_cpu || !scan.take(']')) {
     return false;
   }
   head.cpu = static_cast<std::uint16_t>(cpu);
   scan.skip_spaces();
+  return true;
+}
+
+// "[cpu] flags time:", what both forms have behind the task.
+bool take_place_and_time(scanner& scan, line_head& head) noexcept {
+  if (!take_bracketed_cpu(scan, head)) return false;
   head.flags = {};
   if (!is_digit(scan.peek())) {
     head.flags = scan.take_word();
     if (!are_flags(head.flags)) return false;
     scan.skip_spaces();
   }
-  if (!take_time(scan, head)) return false;
+  return take_time(scan, head);
+}
+
+// What follows the '-' between name and pid.
+bool parse_after_dash(std::string_view text, line_head& head) noexcept {
+  scanner scan(text);
+  if (!is_digit(scan.peek()) || !scan.take_number(head.pid) || !scan.take(' ')) return false;
+  scan.skip_spaces();
+  if (!skip_tgid(scan) || !take_place_and_time(scan, head)) return false;
   take_event(scan, head);
   return true;
+}
+
+// The number that ends the text, which may be "pid/tid": the last one counts.
+bool read_last_pid(std::string_view text, std::int32_t& pid) noexcept {
+  const std::size_t end = text.find_last_not_of(' ');
+  if (end == std::string_view::npos || end + 1 == text.size()) return false;
+  text = text.substr(0, end + 1);
+  const std::size_t start = text.find_last_of(" /");
+  if (start == std::string_view::npos) return false;
+  scanner scan(text.substr(start + 1));
+  return scan.take_number(pid) && scan.at_end() && pid >= -1;
+}
+
+// What perf script prints from the CPU on; a sample's period may stand before its event.
+bool parse_script_from_cpu(std::string_view text, line_head& head) noexcept {
+  scanner scan(text);
+  if (!take_place_and_time(scan, head)) return false;
+  scan.skip_spaces();
+  scanner behind = scan;
+  std::uint64_t period = 0;
+  if (behind.take_number(period) && behind.take(' ')) scan = behind;
+  take_event(scan, head);
+  return !head.event.empty();
 }
 
 bool dash_at(std::string_view line, std::size_t at, line_head& head) noexcept {
@@ -206,13 +240,19 @@ bool read_wake(scanner scan, event& out, event_texts& texts) noexcept {
   });
 }
 
+bool take_migration(scanner& s, event& out, std::int32_t& origin) noexcept {
+  return s.take_number(out.pid) && s.take(" prio=") && s.take_number(out.prio) &&
+         s.take(" orig_cpu=") && take_cpu(s, origin) && s.take(" dest_cpu=") &&
+         take_cpu(s, out.target_cpu);
+}
+
 bool read_migrate(scanner scan, event& out, event_texts& texts) noexcept {
   if (!scan.take("comm=")) return false;
   return split_name(scan, " pid=", texts.comm, [&out](scanner& s) {
     std::int32_t origin = 0;
-    return s.take_number(out.pid) && s.take(" prio=") && s.take_number(out.prio) &&
-           s.take(" orig_cpu=") && take_cpu(s, origin) && s.take(" dest_cpu=") &&
-           take_cpu(s, out.target_cpu) && fields_end(s);
+    if (!take_migration(s, out, origin)) return false;
+    out.amount = static_cast<std::uint64_t>(origin);
+    return fields_end(s);
   });
 }
 
@@ -248,6 +288,35 @@ bool read_fork(scanner scan, event& out, event_texts& texts) noexcept {
                     [&out](scanner& s) { return s.take_number(out.pid) && fields_end(s); });
 }
 
+// "comm=A pid=1 delay=2 [ns]"; sched_stat_runtime says "runtime=" and, up to Linux 6.6, the
+// virtual runtime behind.
+bool read_stat(scanner scan, event& out, event_texts& texts) noexcept {
+  if (!scan.take("comm=")) return false;
+  return split_name(scan, " pid=", texts.comm, [&out](scanner& s) {
+    if (!s.take_number(out.pid)) return false;
+    if (!s.take(out.kind == event_kind::stat_runtime ? " runtime=" : " delay=")) return false;
+    return s.take_number(out.amount) && s.take(" [ns]") && fields_end(s);
+  });
+}
+
+// A file's name may hold anything, and be long: the last " pid=" counts.
+bool read_exec(scanner scan, event& out, event_texts& texts) noexcept {
+  if (!scan.take("filename=")) return false;
+  const std::string_view text = scan.rest();
+  const std::size_t at = text.rfind(" pid=");
+  if (at == std::string_view::npos) return false;
+  scanner behind(text.substr(at + 5));
+  texts.marker = text.substr(0, at);
+  return behind.take_number(out.pid) && behind.take(" old_pid=") &&
+         behind.take_number(out.other_pid) && fields_end(behind);
+}
+
+// "state=1 cpu_id=2", of cpu_idle and cpu_frequency.
+bool read_cpu_state(scanner scan, event& out, event_texts&) noexcept {
+  return scan.take("state=") && scan.take_number(out.amount) && scan.take(" cpu_id=") &&
+         take_cpu(scan, out.target_cpu) && fields_end(scan);
+}
+
 // trace-cmd prints the writer's address or name in front: "print: tracing_mark_write: text".
 // Another name is a trace_printk of the kernel.
 line_kind read_print(std::string_view text, event_texts& texts) noexcept {
@@ -279,6 +348,16 @@ bool parse_head(std::string_view line, line_head& head) noexcept {
   }
   for (std::size_t at = near; at < line.size(); ++at) {
     if (dash_at(line, at, head)) return true;
+  }
+  return false;
+}
+
+bool parse_script_head(std::string_view line, line_head& head) noexcept {
+  for (std::size_t at = line.find(" ["); at <= longest_believed; at = line.find(" [", at + 1)) {
+    if (read_last_pid(line.substr(0, at + 1), head.pid) &&
+        parse_script_from_cpu(line.substr(at + 1), head)) {
+      return true;
+    }
   }
   return false;
 }
@@ -358,31 +437,47 @@ bool read_state(std::string_view text, switch_state& state) noexcept {
   return true;
 }
 
+namespace {
+
+struct event_form {
+  std::string_view name;
+  event_kind kind;
+  bool (*read)(scanner scan, event& out, event_texts& texts) noexcept;
+};
+
+bool read_switch(scanner scan, event& out, event_texts& texts) noexcept {
+  return read_full_switch(scan, out, texts) || read_short_switch(scan, out, texts);
+}
+
+constexpr std::array forms{
+    event_form{"sched_switch", event_kind::sched_switch, read_switch},
+    event_form{"sched_waking", event_kind::waking, read_wake},
+    event_form{"sched_wakeup", event_kind::wakeup, read_wake},
+    event_form{"sched_wakeup_new", event_kind::wakeup_new, read_wake},
+    event_form{"sched_stat_runtime", event_kind::stat_runtime, read_stat},
+    event_form{"sched_migrate_task", event_kind::migrate, read_migrate},
+    event_form{"sched_stat_wait", event_kind::stat_wait, read_stat},
+    event_form{"sched_stat_sleep", event_kind::stat_sleep, read_stat},
+    event_form{"sched_stat_iowait", event_kind::stat_iowait, read_stat},
+    event_form{"sched_stat_blocked", event_kind::stat_blocked, read_stat},
+    event_form{"cpu_idle", event_kind::cpu_idle, read_cpu_state},
+    event_form{"cpu_frequency", event_kind::cpu_frequency, read_cpu_state},
+    event_form{"sched_process_fork", event_kind::fork, read_fork},
+    event_form{"sched_process_exec", event_kind::exec, read_exec},
+    event_form{"sched_process_exit", event_kind::exit, read_exit},
+    event_form{"sched_process_free", event_kind::process_free, read_exit},
+};
+
+}  // namespace
+
 line_kind read_arguments(const line_head& head, event& out, event_texts& texts) noexcept {
   const std::string_view name = head.event;
   scanner scan(head.arguments);
   scan.skip_spaces();
-  if (name == "sched_switch") {
-    out.kind = event_kind::sched_switch;
-    return known_if(read_full_switch(scan, out, texts) || read_short_switch(scan, out, texts));
-  }
-  if (name == "sched_waking" || name == "sched_wakeup" || name == "sched_wakeup_new") {
-    out.kind = name == "sched_waking"   ? event_kind::waking
-               : name == "sched_wakeup" ? event_kind::wakeup
-                                        : event_kind::wakeup_new;
-    return known_if(read_wake(scan, out, texts));
-  }
-  if (name == "sched_migrate_task") {
-    out.kind = event_kind::migrate;
-    return known_if(read_migrate(scan, out, texts));
-  }
-  if (name == "sched_process_fork") {
-    out.kind = event_kind::fork;
-    return known_if(read_fork(scan, out, texts));
-  }
-  if (name == "sched_process_exit") {
-    out.kind = event_kind::exit;
-    return known_if(read_exit(scan, out, texts));
+  for (const event_form& form : forms) {
+    if (form.name != name) continue;
+    out.kind = form.kind;
+    return known_if(form.read(scan, out, texts));
   }
   out.kind = event_kind::marker;
   if (name == "tracing_mark_write") {

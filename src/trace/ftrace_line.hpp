@@ -40,6 +40,13 @@ struct line_head {
 // False: not a line of that form.
 [[nodiscard]] bool parse_head(std::string_view line, line_head& head) noexcept;
 
+// The same for a line of `perf script`:
+//
+//   comm pid[/tid] [cpu] [flags] seconds.fraction: [period] system:event: arguments
+//
+// pid -1: a task that is past its end.
+[[nodiscard]] bool parse_script_head(std::string_view line, line_head& head) noexcept;
+
 // Takes a header line such as "#  | / _---=> hardirq/softirq" into account. Kernels with the
 // PREEMPT_RT patches have columns that others lack.
 void learn_column(std::string_view comment, flag_columns& columns) noexcept;
@@ -51,7 +58,7 @@ void read_flags(std::string_view flags, const flag_columns& columns, event& out)
 struct event_texts {
   std::string_view comm;
   std::string_view other_comm;
-  std::string_view marker;
+  std::string_view marker;  // exec: the file
 };
 
 enum class line_kind : std::uint8_t { known, other, malformed };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/sniff.hpp"
 
+#include "trace/ftrace_line.hpp"
 #include "trace/scan.hpp"
 
 #include <algorithm>
@@ -18,13 +19,13 @@ struct signature {
   std::string_view name;
 };
 
+constexpr std::string_view perf_magic = "PERFILE2"sv;
+constexpr std::string_view trace_dat_magic = "\x17\x08\x44tracing"sv;
+
 constexpr std::array signatures{
-    signature{"PERFILE2"sv,
-              "perf.data, the binary file of perf record (this version does not read "
-              "it; record with ftrace or trace-cmd)"},
-    signature{"2ELIFREP"sv, "perf.data of a big-endian machine"},
-    signature{"\x17\x08\x44tracing"sv,
-              "trace.dat, the binary file of trace-cmd (convert it with: trace-cmd report)"},
+    signature{perf_magic, "perf.data, the binary file of perf record"},
+    signature{"2ELIFREP"sv, "perf.data of a big-endian machine (convert it there: perf script)"},
+    signature{trace_dat_magic, "trace.dat, the binary file of trace-cmd"},
     signature{"\x7f"
               "ELF"sv,
               "an ELF file"},
@@ -109,21 +110,6 @@ std::vector<std::string_view> whole_lines(std::string_view head) {
   return lines;
 }
 
-// "cc1 123/123 [000] 12.345678: sched:sched_switch: …": a CPU, a time, then system and event.
-bool is_perf_script(std::string_view line) {
-  for (std::size_t at = line.find(" ["); at != std::string_view::npos;
-       at = line.find(" [", at + 1)) {
-    scanner scan(line.substr(at + 2));
-    std::uint64_t number = 0;
-    if (!scan.take_number(number) || !scan.take(']')) continue;
-    scan.skip_spaces();
-    if (scan.take_number(number) && scan.take('.') && scan.take_number(number) && scan.take(':')) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // "bash-12 [000] d..2. 123456789: sched_switch: …": a clock that counts ticks, not seconds.
 bool has_counting_clock(std::string_view line) {
   const std::size_t at = line.find(" [");
@@ -169,8 +155,11 @@ std::string_view describe_text(std::string_view head) {
     return text.find("\"traceEvents\"") != std::string_view::npos ? "a Chrome JSON trace" : "JSON";
   }
   const std::vector<std::string_view> lines = whole_lines(text);
-  if (std::any_of(lines.begin(), lines.end(), is_perf_script)) {
-    return "the output of perf script (this version does not read it)";
+  if (std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+        line_head parts;
+        return parse_script_head(line, parts);
+      })) {
+    return "the output of perf script";
   }
   if (text.find(" latency trace v") != std::string_view::npos) {
     return "ftrace text in the latency format (write 0 to options/latency-format and record again)";
@@ -192,11 +181,36 @@ std::string_view describe_text(std::string_view head) {
 
 }  // namespace
 
+std::string_view name_of(trace_format format) noexcept {
+  constexpr std::array<std::string_view, 5> names{"ftrace text", "perf script text", "perf.data",
+                                                  "trace.dat", "Perfetto trace"};
+  return names[static_cast<std::size_t>(format)];
+}
+
+std::optional<trace_format> sniff(std::string_view head) {
+  if (head.starts_with(perf_magic)) return trace_format::perf_data;
+  if (head.starts_with(trace_dat_magic)) return trace_format::trace_dat;
+  for (const signature& known : signatures) {
+    if (head.starts_with(known.bytes)) return std::nullopt;
+  }
+  if (is_perfetto(head)) return trace_format::perfetto;
+  if (is_binary(head)) return std::nullopt;
+  const std::vector<std::string_view> lines = whole_lines(head);
+  line_head parts;
+  const auto script = std::count_if(lines.begin(), lines.end(), [&parts](std::string_view line) {
+    return parse_script_head(line, parts) && !parse_head(line, parts);
+  });
+  const auto ftrace = std::count_if(lines.begin(), lines.end(), [&parts](std::string_view line) {
+    return parse_head(line, parts);
+  });
+  return script > ftrace ? trace_format::perf_script : trace_format::ftrace_text;
+}
+
 std::optional<std::string> foreign_format(std::string_view head) {
   for (const signature& known : signatures) {
     if (head.starts_with(known.bytes)) return std::string(known.name);
   }
-  if (is_perfetto(head)) return "a Perfetto trace (this version does not read it)";
+  if (is_perfetto(head)) return "a Perfetto trace";
   if (is_binary(head)) return "binary data";
   return std::nullopt;
 }

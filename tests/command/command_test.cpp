@@ -390,4 +390,61 @@ TEST_F(command, a_recording_can_come_by_pipe) {
   EXPECT_EQ(piped.out, file.out);
 }
 
+TEST_F(command, replay_writes_a_perfetto_trace_whole_or_not_at_all) {
+  const std::string path = (folder_ / "out.pftrace").string();
+  const outcome written = vlag(replay + attrs + "--policy linux-6.1 --quiet --perfetto " + path);
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_GT(fs::file_size(path), 100'000U);
+  const outcome info = vlag("trace info " + path);
+  EXPECT_EQ(info.code, 0) << info.err;
+  EXPECT_TRUE(has(info.out, "CPUs         2\n")) << info.out;  // one a run
+
+  fs::remove(path);
+  const outcome refused = vlag(replay + "--policy linux-6.1,nobody.nice=3 --perfetto " + path);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_EQ(vlag(replay + "--perfetto " + recording + ".trace.xz").code, 2);  // its own input
+}
+
+TEST_F(command, views_of_perf_take_a_recording_or_its_replay) {
+  const std::string trace = recording + ".trace.xz";
+  for (const std::string& source : {trace, trace + " --policy linux-6.12",
+                                    trace + " --window 'runner: release..runner: stop'"}) {
+    const outcome latency = vlag("latency " + source);
+    EXPECT_EQ(latency.code, 0) << latency.err;
+    EXPECT_TRUE(has(latency.out, "  frame:")) << latency.out;
+    const outcome timehist = vlag("timehist -w -n -S " + source);
+    EXPECT_EQ(timehist.code, 0) << timehist.err;
+    EXPECT_TRUE(has(timehist.out, "awakened: frame["));
+    EXPECT_TRUE(has(timehist.out, "Runtime summary"));
+    const outcome map = vlag("map " + source);
+    EXPECT_EQ(map.code, 0) << map.err;
+    EXPECT_TRUE(has(map.out, " => frame:"));
+  }
+  EXPECT_EQ(vlag("latency --sort p99 " + trace).code, 2);
+  EXPECT_EQ(vlag("latency --set RUN_TO_PARITY=0 " + trace).code, 2);  // changes nothing recorded
+  EXPECT_EQ(vlag("timehist --cpu 3-1 " + trace).code, 2);
+  EXPECT_EQ(vlag("map --cpus x " + trace).code, 2);
+}
+
+TEST_F(command, compare_fails_when_a_condition_is_true) {
+  const std::string path = (folder_ / "out").string();
+  const std::string policies = "--policy linux-6.1 --policy linux-6.12 --quiet ";
+  for (const char* seed : {"1", "2", "3"}) {
+    const outcome run =
+        vlag(replay + attrs + policies + "--seed " + seed + " --json " + path + seed + ".json");
+    ASSERT_EQ(run.code, 0) << run.err;
+  }
+  const std::string files = path + "1.json " + path + "2.json " + path + "3.json ";
+  const outcome table = vlag("compare " + files + "--fail-if 'frame.mean<0.1ms'");
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_TRUE(has(table.out, "Changes are against linux-6.1."));
+  const outcome failed = vlag("compare " + files + "--fail-if 'frame.mean>+50%'");
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_TRUE(has(failed.out, "Failed\n  frame.mean>+50%: frame under linux-6.12: "));
+  EXPECT_EQ(vlag("compare " + files + "--fail-if 'mean'").code, 2);
+  EXPECT_EQ(vlag("compare " + path + "1.json " + path + "1.json").code, 2);  // one seed twice
+  EXPECT_EQ(vlag("compare " + recording + ".json").code, 2);                 // no results file
+}
+
 }  // namespace

@@ -7,13 +7,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <protozero/pbf_reader.hpp>
-#include <set>
+#include <tuple>
 
 #include "input/input_error.hpp"
 #include "trace/reader.hpp"
@@ -58,10 +59,11 @@ decoded_event event_of(pbf_reader reader) {
         e.kind = reader.tag();
         pbf_reader body = reader.get_message();
         while (body.next()) {
+          const std::uint32_t tag = body.tag();  // gone once the value is read
           if (body.wire_type() == protozero::pbf_wire_type::varint) {
-            e.numbers[body.tag()] = body.get_int64();
+            e.numbers[tag] = body.get_int64();
           } else {
-            e.texts[body.tag()] = body.get_string();
+            e.texts[tag] = body.get_string();
           }
         }
       }
@@ -116,10 +118,11 @@ struct fields {
   explicit fields(const std::string& body) {
     pbf_reader reader(body);
     while (reader.next()) {
+      const std::uint32_t tag = reader.tag();
       if (reader.wire_type() == protozero::pbf_wire_type::varint) {
-        numbers[reader.tag()] = reader.get_int64();
+        numbers[tag] = reader.get_int64();
       } else {
-        texts[reader.tag()] = reader.get_string();
+        texts[tag] = reader.get_string();
       }
     }
   }
@@ -241,9 +244,10 @@ TEST(perfetto_writer, gives_each_run_cpus_threads_and_a_process_of_its_own) {
     if (p.kind != 2) continue;
     pbf_reader reader(p.body);
     while (reader.next()) {
+      const std::uint32_t tag = reader.tag();
       const fields f(reader.get_string());
-      if (reader.tag() == 1) processes[f.numbers.at(1)] = f.texts.at(3);
-      if (reader.tag() == 2) process_of[f.numbers.at(1)] = f.numbers.at(3);
+      if (tag == 1) processes[f.numbers.at(1)] = f.texts.at(3);
+      if (tag == 2) process_of[f.numbers.at(1)] = f.numbers.at(3);
     }
   }
   EXPECT_EQ(processes, (std::map<std::int64_t, std::string>{{9'999'999, "recorded"},
@@ -353,6 +357,36 @@ TEST(perfetto_writer, every_switch_is_balanced_and_time_never_goes_back_on_a_cpu
     for (const std::string& text : t.instants) EXPECT_EQ(text.find("no reason"), text.npos);
   }
   EXPECT_EQ(instants, lost);
+}
+
+using read_switch = std::tuple<std::uint64_t, unsigned, std::int32_t, char, bool, std::int32_t,
+                               std::int32_t, std::string, std::int32_t>;
+std::vector<read_switch> switches_of(const trace::recording& all) {
+  std::vector<read_switch> result;
+  for (const trace::event& e : all.events) {
+    if (e.kind != trace::event_kind::sched_switch) continue;
+    // A preempted task is R+, and nothing else can be said of it.
+    result.emplace_back(e.time_ns, e.cpu, e.pid, e.prev_state.letter, e.prev_state.preempted,
+                        e.prio, e.other_pid, std::string(all.strings.text(e.other_comm)),
+                        e.other_prio);
+  }
+  return result;
+}
+
+TEST(perfetto_writer, the_reader_reads_the_same_switches) {
+  const trace::recording all = trace::read_recording(VLAG_TEST_DATA "/traces/6.12-d-1cpu.trace.xz");
+  written w;
+  tell_recording(all, all.events.front().time_ns, all.events.back().time_ns, w.writer);
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("vlag-perfetto-read-" + std::to_string(::getpid()));
+  std::ofstream(path, std::ios::binary) << w.file;
+  const std::vector<read_switch> back = switches_of(trace::read_recording(path));
+  std::filesystem::remove(path);
+  const std::vector<read_switch> recorded = switches_of(all);
+  ASSERT_GT(recorded.size(), 1000U);
+  // Besides: the switch to what ran at the beginning, and to idle at the end.
+  EXPECT_LE(back.size(), recorded.size() + 2);
+  EXPECT_NE(std::search(back.begin(), back.end(), recorded.begin(), recorded.end()), back.end());
 }
 
 TEST(perfetto_writer, protoc_decodes_it) {

@@ -17,25 +17,8 @@ std::string short_task(const std::string& comm, std::int32_t pid, std::int32_t p
 }
 
 std::string name_of(event_kind kind, const dialect& how) {
-  switch (kind) {
-    case event_kind::sched_switch:
-      return "sched_switch";
-    case event_kind::waking:
-      return "sched_waking";
-    case event_kind::wakeup:
-      return "sched_wakeup";
-    case event_kind::wakeup_new:
-      return "sched_wakeup_new";
-    case event_kind::fork:
-      return "sched_process_fork";
-    case event_kind::exit:
-      return "sched_process_exit";
-    case event_kind::migrate:
-      return "sched_migrate_task";
-    case event_kind::marker:
-      return how.trace_cmd ? "print" : "tracing_mark_write";
-  }
-  return {};
+  if (kind == event_kind::marker && how.trace_cmd) return "print";
+  return std::string(trace::kernel_name(kind));
 }
 
 std::string switch_arguments(const told_event& told, const dialect& how) {
@@ -66,9 +49,24 @@ std::string arguments_of(const told_event& told, const dialect& how) {
       return fmt::format("comm={} pid={} child_comm={} child_pid={}", told.other_comm, e.other_pid,
                          told.comm, e.pid);
     case event_kind::exit:
+      return told.event.pid % 2 == 0 ? task : task + " group_dead=true";
+    case event_kind::process_free:
       return task;
     case event_kind::migrate:
-      return fmt::format("{} orig_cpu=3 dest_cpu={}", task, e.target_cpu);
+      return fmt::format("{} orig_cpu={} dest_cpu={}", task, e.amount, e.target_cpu);
+    case event_kind::exec:
+      return fmt::format("filename={} pid={} old_pid={}", told.marker, e.pid, e.other_pid);
+    case event_kind::stat_runtime:
+      return fmt::format("comm={} pid={} runtime={} [ns]{}", told.comm, e.pid, e.amount,
+                         e.pid % 2 == 0 ? "" : " vruntime=5 [ns]");
+    case event_kind::stat_wait:
+    case event_kind::stat_sleep:
+    case event_kind::stat_iowait:
+    case event_kind::stat_blocked:
+      return fmt::format("comm={} pid={} delay={} [ns]", told.comm, e.pid, e.amount);
+    case event_kind::cpu_frequency:
+    case event_kind::cpu_idle:
+      return fmt::format("state={} cpu_id={}", e.amount, e.target_cpu);
     case event_kind::marker:
       return fmt::format("{}{}", how.trace_cmd ? "tracing_mark_write: " : "", told.marker);
   }

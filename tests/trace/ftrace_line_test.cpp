@@ -146,7 +146,7 @@ TEST(parse_head, takes_a_system_in_front_of_the_event) {
 
 TEST(parse_head, leaves_other_events_alone) {
   for (const char* text : {"sys_openat(dfd: ffffff9c, filename: 7f)", "sys_openat -> 0x3",
-                           "schedule <-do_idle", "sched_stat_runtime: comm=a pid=1 runtime=5 [ns]",
+                           "schedule <-do_idle", "sched_process_hang: comm=a pid=1",
                            "<stack trace>", "enq: (enqueue_entity+0x0/0x520) pid=129", ""}) {
     EXPECT_EQ(read_arguments_of(text).kind, line_kind::other) << text;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/ftrace_text.hpp"
+#include "trace/event_text.hpp"
 
 #include "input/input_error.hpp"
 #include "input/scratch_file.hpp"
@@ -191,7 +191,7 @@ TEST(ftrace_text, tells_how_far_it_is) {
 
 TEST(read_recording, says_what_a_file_looks_like_instead) {
   EXPECT_TRUE(says(refusal_in(std::string("PERFILE2") + std::string(90, '\0')), "perf.data"));
-  EXPECT_TRUE(says(refusal_in("{\"a\": 1}\n"), "looks like JSON; expected ftrace text"));
+  EXPECT_TRUE(says(refusal_in("{\"a\": 1}\n"), "looks like JSON; expected perf.data, "));
   EXPECT_TRUE(says(refusal_in("a,b\n1,2\n"), "looks like CSV"));
   EXPECT_TRUE(says(refusal_in("# tracer: nop\n#\n"), "an ftrace text without events"));
   EXPECT_TRUE(says(refusal_in(test::gzip(std::string(100, '\0'))), "binary data"));

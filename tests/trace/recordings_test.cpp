@@ -18,28 +18,6 @@ namespace {
 
 const std::filesystem::path folder = std::filesystem::path(VLAG_TEST_DATA) / "traces";
 
-std::string kernel_name(event_kind kind) {
-  switch (kind) {
-    case event_kind::sched_switch:
-      return "sched_switch";
-    case event_kind::waking:
-      return "sched_waking";
-    case event_kind::wakeup:
-      return "sched_wakeup";
-    case event_kind::wakeup_new:
-      return "sched_wakeup_new";
-    case event_kind::fork:
-      return "sched_process_fork";
-    case event_kind::exit:
-      return "sched_process_exit";
-    case event_kind::migrate:
-      return "sched_migrate_task";
-    case event_kind::marker:
-      return "tracing_mark_write";
-  }
-  return {};
-}
-
 std::vector<std::string> bundled_recordings() {
   constexpr std::string_view ending = ".trace.xz";
   std::vector<std::string> names;
@@ -60,7 +38,7 @@ TEST(recordings, hold_the_events_that_their_descriptions_count) {
     const auto described = nlohmann::json::parse(text);
     const recording got = read_recording((folder / (name + ".trace.xz")).string());
     std::map<std::string, std::uint64_t> counts;
-    for (const event& entry : got.events) ++counts[kernel_name(entry.kind)];
+    for (const event& entry : got.events) ++counts[std::string(kernel_name(entry.kind))];
     for (const other_event& other : got.others) counts[other.name] += other.count;
     EXPECT_EQ(counts, (described.at("events").get<std::map<std::string, std::uint64_t>>()));
     EXPECT_EQ(got.cpus, described.at("cpus").get<unsigned>());
