@@ -81,6 +81,8 @@ std::string_view reason_text(decision why) noexcept {
       return "its group changed";
     case decision::out_of_bandwidth:
       return "its group had used up its quota";
+    case decision::tick_repicks:
+      return "at a tick another one came first";
     case decision::ran_its_share:
       return "it had had its part of the period";
     case decision::ran_ahead:
