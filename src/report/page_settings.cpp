@@ -41,9 +41,7 @@ void add_features(json& result, const std::vector<result_run>& runs) {
     json values = values_of(runs, [&](const result_policy& p) -> json {
       const feature_info* own = find_feature(p.config.engine, f.name);
       if (own == nullptr) return nullptr;
-      const bool is_eevdf = p.config.engine == fair_engine::eevdf;
-      const feature_set on = is_eevdf ? p.config.eevdf.features : p.config.cfs.features;
-      return on.has(own->id) ? "on" : "off";
+      return p.config.features().has(own->id) ? "on" : "off";
     });
     if (all_null(values)) continue;
     result.push_back(
@@ -82,12 +80,31 @@ void add_overrides(json& result, const std::vector<result_run>& runs) {
           return x.task == o.task && x.attribute == o.attribute;
         });
         if (at == p.overrides.rend()) return nullptr;
+        if (!at->text.empty()) return printable(at->text);
         return o.attribute == "slice" && at->value >= 0
                    ? format_duration(static_cast<std::uint64_t>(at->value))
                    : fmt::format("{}", at->value);
       });
       result.push_back(entry("task", printable(o.task) + "." + o.attribute,
                              "changed for these tasks only", std::move(values)));
+    }
+  }
+}
+
+void add_group_files(json& result, const std::vector<result_run>& runs) {
+  std::set<std::pair<std::string, std::string>> told;
+  for (const result_run& run : runs) {
+    if (run.policy == nullptr) continue;
+    for (const result_group_file& g : run.policy->group_files) {
+      if (!told.emplace(g.group, g.file).second) continue;
+      json values = values_of(runs, [&](const result_policy& p) -> json {
+        const auto at =
+            std::find_if(p.group_files.rbegin(), p.group_files.rend(),
+                         [&](const auto& x) { return x.group == g.group && x.file == g.file; });
+        return at == p.group_files.rend() ? json(nullptr) : json(printable(at->text));
+      });
+      result.push_back(entry("task", printable(g.group + " " + g.file),
+                             "changed for this group of tasks only", std::move(values)));
     }
   }
 }
@@ -102,6 +119,7 @@ nlohmann::ordered_json settings_json(const std::vector<result_run>& runs) {
                            return std::string(p.config.source->reference);
                          })));
   add_overrides(result, runs);
+  add_group_files(result, runs);
   add_constants(result, runs);
   add_features(result, runs);
   return result;
