@@ -117,9 +117,9 @@ class result_reading {
     column.label = text(of, where, "label");
     const auto policy = of.find("policy");
     column.recorded = policy == of.end() || policy->is_null();
-    const json& groups = member(of, where, "groups", json::value_t::array);
+    const json& groups = member(of, where, "names", json::value_t::array);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      column.groups.push_back(read_group(groups[i], fmt::format("{}.groups[{}]", where, i)));
+      column.groups.push_back(read_group(groups[i], fmt::format("{}.names[{}]", where, i)));
     }
   }
 

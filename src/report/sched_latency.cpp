@@ -53,7 +53,7 @@ void merge(sched_latency::row& sum, const sched_latency::row& one) {
 
 double in_ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
-std::string rule(std::size_t width) { return fmt::format(" {:->{}}\n", "", width); }
+std::string rule(std::size_t width) { return fmt::format(" {:-<{}}\n", "", width); }
 
 constexpr std::size_t table_width = 139;
 constexpr std::size_t total_width = 113;

@@ -188,9 +188,9 @@ TEST_F(results_file, is_refused_with_the_place) {
   write("{");
   EXPECT_NE(error().find("byte "), std::string::npos);
   std::string text = valid_file();
-  text.replace(text.find("\"mean_ns\": ", text.find("\"groups\"")), 11, "\"mean_ns\": -");
+  text.replace(text.find("\"mean_ns\": ", text.find("\"names\"")), 11, "\"mean_ns\": -");
   write(text);
-  EXPECT_NE(error().find("results[0].groups[0].delay.mean_ns"), std::string::npos) << error();
+  EXPECT_NE(error().find("results[0].names[0].delay.mean_ns"), std::string::npos) << error();
   write(std::string(100'000, '['));
   EXPECT_NE(error().find("nested deeper"), std::string::npos);
 }
