@@ -25,7 +25,8 @@ configure:
 run: command
 	@mkdir -p out
 	$(VLAG) replay $(RECORDING).trace.xz --attrs $(RECORDING).json --policy linux-6.1 \
-	  --policy linux-6.12 --policy linux-6.12,frame.slice=0.1ms --json out/6.1-dspin.json
+	  --policy linux-6.12 --policy linux-6.12,frame.slice=0.1ms --json out/6.1-dspin.json \
+	  $$(test ! -e build/release/web/fetched || echo --html out/6.1-dspin.html)
 
 test: build
 	@RC_PARAMS="$${RC_PARAMS:-seed=1}" ctest --preset release -j $(JOBS)
@@ -33,6 +34,8 @@ test: build
 bench: build
 	@for program in $$(find build/release/bench -maxdepth 1 -type f -executable | sort); do \
 	  $$program || exit 1; done
+	@if command -v node chromium chromedriver >/dev/null; then \
+	  $(MAKE) --no-print-directory run >/dev/null && node bench/page_paint.mjs out/6.1-dspin.html; fi
 
 fidelity: build
 	@mkdir -p out

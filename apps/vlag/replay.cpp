@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -17,9 +18,11 @@
 #include "machine/machine.hpp"
 #include "progress_bar.hpp"
 #include "replay_options.hpp"
+#include "replay_page.hpp"
 #include "replay_source.hpp"
 #include "report/compare.hpp"
 #include "report/debug_dump.hpp"
+#include "report/html_report.hpp"
 #include "report/latency_table.hpp"
 #include "report/output_file.hpp"
 #include "report/perfetto_writer.hpp"
@@ -63,7 +66,8 @@ bool any_matches(const std::vector<std::string>& patterns, const task_figures& t
 // What the self-check compares the recording with.
 void choose_reference(replay_run& run) {
   const replay_request& request = run.request;
-  if (!request.self_check) return;
+  if (!request.self_check && request.html_path.empty()) return;
+  if (!run.recorded_under && !request.self_check) return;  // the page says that it is not known
   if (!run.recorded_under && request.policies.size() != 1) {
     throw input_error(fmt::format(
         "--self-check: {}; expected --attrs FILE that names {}, or one --policy to check against",
@@ -169,7 +173,7 @@ void print_tables(const replay_run& run) {
                  schedstat_table(run.simulated[i], run.variants[i].config.engine));
     }
   }
-  if (run.check) {
+  if (run.check && run.request.self_check) {
     fmt::print("\nself-check: the recording and its replay under {}\n\n{}\n{}\n",
                printable(run.reference->label), self_check_table(*run.check),
                self_check_verdict(*run.check));
@@ -188,9 +192,9 @@ result_policy policy_result(const policy_variant& variant) {
   return result;
 }
 
-std::string results_text(const replay_run& run) {
+// Points into the run and into policies, which it fills.
+result_document results_of(const replay_run& run, std::vector<result_policy>& policies) {
   const run_figures& recorded = run.workload->recorded();
-  std::vector<result_policy> policies;
   for (const policy_variant& v : run.variants) policies.push_back(policy_result(v));
   result_document document;
   document.arguments = normalised_arguments(run.request);
@@ -210,13 +214,54 @@ std::string results_text(const replay_run& run) {
   document.trace_anomalies = run.recording.anomalies;
   document.workload_anomalies = run.workload->anomalies();
   document.notes = run.notes;
+  return document;
+}
+
+std::string results_text(const replay_run& run) {
+  std::vector<result_policy> policies;
+  result_document document = results_of(run, policies);
+  if (!run.request.self_check) document.check = nullptr;  // it is the page's
   return result_json(document);
+}
+
+std::string page_text(const replay_run& run) {
+  std::vector<result_policy> policies;
+  row_choice compared = rows_of(run);
+  compared.max_rows = max_compared_groups;
+  page_source source{.request = run.request,
+                     .recording = run.recording,
+                     .workload = *run.workload,
+                     .variants = run.variants,
+                     .results = results_of(run, policies),
+                     .change = biggest_change(run.columns(), compared)};
+  return replay_page(source, shown_progress(run.request));
+}
+
+void require_page() {
+  if (has_html_report()) return;
+  throw input_error(
+      "--html: this vlag was built without npm, which brings the page's charts; expected a build "
+      "with it (scripts/setup)");
 }
 
 void require_output(const replay_request& request, const std::string& path) {
   require_writable(path);
   require_other_file(path, request.trace);
   require_other_file(path, request.attributes_file);
+}
+
+void require_different_outputs(const replay_request& request) {
+  const std::pair<const char*, const std::string&> outputs[] = {
+      {"--json", request.json_path},
+      {"--html", request.html_path},
+      {"--perfetto", request.perfetto_path}};
+  for (const auto& [name, path] : outputs) {
+    for (const auto& [other, other_path] : outputs) {
+      if (path.empty() || &path == &other_path || path != other_path) continue;
+      throw input_error(
+          fmt::format("{} and {}: both are {}; expected two files", name, other, path));
+    }
+  }
 }
 
 // Simulates, and writes the Perfetto trace as it goes.
@@ -252,8 +297,13 @@ void print_debug_dumps(const replay_run& run) {
 
 int replay(replay_request& request) {
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
+  require_different_outputs(request);
   if (to_file) require_output(request, request.json_path);
   if (!request.perfetto_path.empty()) require_output(request, request.perfetto_path);
+  if (!request.html_path.empty()) {
+    require_page();
+    require_output(request, request.html_path);
+  }
   request.replay.count_decisions = request.schedstat;
 
   replay_run run(request);
@@ -265,6 +315,7 @@ int replay(replay_request& request) {
   }
   simulate_and_write(run);
 
+  if (!request.html_path.empty()) write_whole_file(request.html_path, page_text(run));
   if (request.json_path == "-") {
     fmt::print("{}", results_text(run));
     return 0;

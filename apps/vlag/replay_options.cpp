@@ -101,6 +101,11 @@ void declare_options(CLI::App& command, replay_request& request) {
           ->type_name("FILE")
           ->check(check_not_empty);
   command
+      .add_option("--html", request.html_path,
+                  "write a report as one HTML file: summary, timeline, distributions, all tasks")
+      ->type_name("FILE")
+      ->check(check_not_empty);
+  command
       .add_option("--perfetto", request.perfetto_path,
                   "write the recorded and the replayed schedules to a Perfetto trace, side by side")
       ->type_name("FILE")
@@ -114,6 +119,7 @@ void declare_options(CLI::App& command, replay_request& request) {
       ->excludes(self_check)
       ->excludes(schedstat)
       ->excludes(json)
+      ->excludes("--html")
       ->excludes("--perfetto");
   command.add_flag("--quiet", request.quiet,
                    "no progress, no table for each policy: comparison, totals, conclusion only");

@@ -25,6 +25,7 @@ struct source_request {
 
 struct replay_request : source_request {
   std::vector<std::string> tasks;
+  std::string html_path;      // empty: none
   std::string json_path;      // empty: none; "-": standard output, instead of the tables
   std::string perfetto_path;  // empty: none
   std::string debug_at;       // empty: no dump, but the tables

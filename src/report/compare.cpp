@@ -232,15 +232,16 @@ const task_figures* starving_task(const run_figures& base, const run_figures& ru
 
 }  // namespace
 
-std::string what_changed_most(std::span<const run_figures* const> runs, const row_choice& choice) {
+change_summary biggest_change(std::span<const run_figures* const> runs, const row_choice& choice) {
   assert(runs.size() >= 2);
   const std::size_t base = runs.size() > 2 ? 1 : 0;
   const std::vector<compared_group> groups = ordered_groups(runs, choice);
   for (std::size_t r = base + 1; r < runs.size(); ++r) {
     if (const task_figures* t = starving_task(*runs[base], *runs[r]); t != nullptr) {
-      return fmt::format("{} starves under {}: it waited {} ms for the CPU in one go.",
-                         shown_name(t->name), printable(runs[r]->label),
-                         as_ms(t->max_wait_to_ns - t->max_wait_from_ns));
+      return {fmt::format("{} starves under {}: it waited {} ms for the CPU in one go.",
+                          shown_name(t->name), printable(runs[r]->label),
+                          as_ms(t->max_wait_to_ns - t->max_wait_from_ns)),
+              base, r};
     }
   }
   change most;
@@ -259,13 +260,16 @@ std::string what_changed_most(std::span<const run_figures* const> runs, const ro
     }
   }
   if (most.ratio_per_mille < telling_ratio_per_mille) {
-    return fmt::format(
-        "No average delay, P99 or CPU share that rests on enough waits changed by more than a "
-        "tenth "
-        "against {}.",
-        printable(runs[base]->label));
+    return {fmt::format("No average delay, P99 or CPU share that rests on enough waits changed by "
+                        "more than a tenth against {}.",
+                        printable(runs[base]->label)),
+            base, runs.size() - 1};
   }
-  return sentence(most, *runs[base], *runs[most.run]);
+  return {sentence(most, *runs[base], *runs[most.run]), base, most.run};
+}
+
+std::string what_changed_most(std::span<const run_figures* const> runs, const row_choice& choice) {
+  return biggest_change(runs, choice).sentence;
 }
 
 }  // namespace vlag

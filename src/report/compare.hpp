@@ -6,6 +6,7 @@
 #include "machine/figures.hpp"
 #include "report/task_groups.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -24,6 +25,16 @@ namespace vlag {
 // simulated figures are compared with simulated ones, else the recording. Requires: runs[0] is the
 // recording; at least one more run.
 [[nodiscard]] std::string what_changed_most(std::span<const run_figures* const> runs,
+                                            const row_choice& choice);
+
+// The same sentence, and the two runs that it compares: the baseline, and the run that it names;
+// the last one when nothing changed much.
+struct change_summary {
+  std::string sentence;
+  std::size_t base = 0;
+  std::size_t run = 0;
+};
+[[nodiscard]] change_summary biggest_change(std::span<const run_figures* const> runs,
                                             const row_choice& choice);
 
 }  // namespace vlag

@@ -302,6 +302,82 @@ TEST_F(command, results_are_the_same_bytes_each_time) {
   EXPECT_GT(whole["self_check"]["of"], 0);
 }
 
+// The data of a page, or null when this vlag was built without it.
+json page_of(const outcome& o, const fs::path& file) {
+  if (has(o.err, "built without npm")) return nullptr;
+  EXPECT_EQ(o.code, 0) << o.err;
+  const std::string page = content(file);
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  return json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+TEST_F(command, page_is_the_same_bytes_each_time_and_changes_no_other_output) {
+  fs::create_directories(folder_ / "b");
+  const std::string run = replay + attrs + "--policy linux-6.1 --policy linux-6.12 --json ";
+  const fs::path a = folder_ / "r.html";
+  const fs::path b = folder_ / "b" / "r.html";
+  const outcome plain = vlag(run + "-");
+  const outcome with_page = vlag(run + "- --html '" + a.string() + "'");
+  const json data = page_of(with_page, a);
+  if (data.is_null()) GTEST_SKIP() << "built without the page";
+  EXPECT_EQ(with_page.out, plain.out);
+  ASSERT_EQ(vlag(run + "- --html '" + b.string() + "'").code, 0);
+  EXPECT_EQ(content(a), content(b));
+  EXPECT_EQ(content(a).find(folder_.string()), std::string::npos);
+}
+
+TEST_F(command, page_has_a_timeline_a_run_and_a_self_check_that_nobody_asked_for) {
+  const fs::path file = folder_ / "r.html";
+  const json data =
+      page_of(vlag(replay + attrs + "--policy linux-6.1 --policy linux-6.12 --html '" +
+                   file.string() + "'"),
+              file);
+  if (data.is_null()) GTEST_SKIP() << "built without the page";
+  ASSERT_EQ(data["runs"].size(), 3U);
+  for (const json& run : data["runs"]) {
+    ASSERT_EQ(run["timeline"]["windows"].size(), 1U) << run["label"];
+    EXPECT_EQ(run["timeline"]["windows"][0]["dropped"], 0);
+    // Switches to a task, and those to one that already had the CPU when the span began.
+    const auto stretches = run["timeline"]["stretches"].get<std::uint64_t>();
+    const auto switches = run["switches"].get<std::uint64_t>();
+    EXPECT_GE(stretches, switches) << run["label"];
+    EXPECT_LE(stretches, switches + 1) << run["label"];
+  }
+  EXPECT_GT(data["check"]["of"], 0);
+  EXPECT_EQ(data["change"]["base"], 1);
+}
+
+TEST_F(command, long_run_keeps_single_stretches_around_the_worst_waits_only) {
+  const fs::path file = folder_ / "r.html";
+  const json data = page_of(
+      vlag("replay tests/data/traces/6.1-f-1cpu.trace.xz --html '" + file.string() + "'"), file);
+  if (data.is_null()) GTEST_SKIP() << "built without the page";
+  for (const json& run : data["runs"]) {
+    std::uint64_t kept = 0;
+    for (const json& window : run["timeline"]["windows"]) {
+      kept += window["count"].get<std::uint64_t>();
+    }
+    EXPECT_GT(run["timeline"]["stretches"], 50'000);
+    EXPECT_GT(kept, 100U);
+    EXPECT_LE(kept, 50'000U);
+    for (const json& wait : run["worst"]) {
+      const auto covers = [&](const json& w) {
+        return w["completeFrom"] <= wait["from"] && w["to"] >= wait["to"];
+      };
+      const json& windows = run["timeline"]["windows"];
+      EXPECT_TRUE(std::any_of(windows.begin(), windows.end(), covers)) << wait;
+    }
+  }
+  EXPECT_TRUE(has(data["check"]["text"].get<std::string>(), "not known"));
+}
+
+TEST_F(command, outputs_must_be_different_files) {
+  const std::string path = (folder_ / "same").string();
+  refuses(replay + "--html '" + path + "' --json '" + path + "'",
+          {"--json and --html", "two files"});
+}
+
 TEST_F(command, verify_takes_a_folder_of_any_compression) {
   shell("for f in tests/data/vectors/eevdf/*.jsonl.xz; do xz -dc \"$f\" >'" + folder_.string() +
         "/v.jsonl'; break; done; cd '" + folder_.string() +
@@ -385,7 +461,7 @@ TEST_F(command, debug_at_shows_queues_and_tasks_of_each_policy) {
   refuses(replay + "--debug-at 1s --window 2s..", {"--debug-at: 1s lies outside of --window"});
   refuses(replay + "--debug-at ''", {"the value is empty"});
   refuses(replay + "--debug-at noon", {"'noon' is neither a marker of", "(like 1.5s)"});
-  for (const std::string other : {"--json -", "--schedstat", "--self-check"}) {
+  for (const std::string other : {"--json -", "--html x", "--schedstat", "--self-check"}) {
     refuses(replay + "--debug-at 1s " + other, {"--debug-at", other.substr(0, other.find(' '))});
   }
 }
