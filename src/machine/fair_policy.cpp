@@ -45,6 +45,20 @@ void change_latency_nice(Class& c, task& t, int latency_nice, std::uint64_t now)
 }
 
 template <typename Class>
+void change_policy(Class& c, task& t, sched_policy policy, int nice, std::uint64_t now) {
+  if constexpr (of_paper<Class>) {
+    c.set_nice(t, nice, now);
+  } else {
+    sched_attr wanted = attributes_of(c, t);
+    wanted.policy = static_cast<std::uint32_t>(policy);
+    wanted.nice = nice;
+    wanted.runtime_ns = t.custom_slice && !t.latency_slice ? t.slice_ns : 0;
+    [[maybe_unused]] const attr_error e = set_attr(c, &t, wanted, now);
+    assert(e == attr_error::none);
+  }
+}
+
+template <typename Class>
 bool change_slice(Class& c, task& t, std::uint64_t slice, std::uint64_t now) {
   if constexpr (!of_paper<Class>) {
     if (slice == 0 && t.latency_nice != 0) {
@@ -75,6 +89,9 @@ class policy_of final : public fair_policy {
   void account(std::uint64_t now) override { class_.account(now); }
   void yield(std::uint64_t now) override { class_.yield(now); }
   void set_nice(task& t, int nice, std::uint64_t now) override { class_.set_nice(t, nice, now); }
+  void set_policy(task& t, sched_policy policy, int nice, std::uint64_t now) override {
+    change_policy(class_, t, policy, nice, now);
+  }
   bool set_slice(task& t, std::uint64_t slice, std::uint64_t now) override {
     return change_slice(class_, t, slice, now);
   }

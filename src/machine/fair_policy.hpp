@@ -50,6 +50,8 @@ class fair_policy {
   virtual void account(std::uint64_t now_ns) = 0;
   virtual void yield(std::uint64_t now_ns) = 0;
   virtual void set_nice(task& t, int nice, std::uint64_t now_ns) = 0;
+  // Another policy of the fair class. The paper's knows one only: there it sets nice.
+  virtual void set_policy(task& t, sched_policy policy, int nice, std::uint64_t now_ns) = 0;
   virtual bool set_slice(task& t, std::uint64_t slice_ns, std::uint64_t now_ns) = 0;
   // A slice of its own wins; without effect under CFS. Requires: min_nice .. max_nice.
   virtual void set_latency_nice(task& t, int latency_nice, std::uint64_t now_ns) = 0;

@@ -88,6 +88,9 @@ std::uint32_t machine::add_task(task_setup setup) {
   t.until_poll_ns = setup.clock_poll_ns;
   t.cpu = setup.cpu;
   t.rt_priority = setup.rt_priority;
+  sync_place& place = sync_.of_task.emplace_back();
+  place.own_policy = setup.policy;
+  place.own_rt_priority = static_cast<std::uint8_t>(setup.rt_priority);
   t.start = setup.start;
   t.state = setup.start == start_state::unborn ? task_state::unborn : task_state::blocked;
   t.figures.pid = setup.pid;
@@ -114,6 +117,7 @@ void machine::start() {
   started_ = true;
   for (sim_task& t : tasks_) {
     if (t.state == task_state::unborn) continue;
+    ++alive_;
     if (t.start == start_state::blocked) begin_sleep_of_start(t);
     if (t.real_time()) continue;
     use_slice_at_start(t);
@@ -191,7 +195,9 @@ machine::stop_reason machine::run_until(std::uint64_t end_ns) {
   if (!started_) start();
   ended_by_ = no_task;
   while (step(end_ns)) {
-    if (ended_by_ != no_task || livelocked_ != no_task) return stop_reason::program_ended;
+    if (ended_by_ != no_task || livelocked_ != no_task || out_of_forks_ != no_task) {
+      return stop_reason::program_ended;
+    }
   }
   const bool pending = winners_[1].at_ns < never_ns || !timers_.empty() ||
                        (!limited_.empty() && next_period_ns() < never_ns);

@@ -20,6 +20,7 @@
 #include "machine/program.hpp"
 #include "machine/rt_queue.hpp"
 #include "machine/snapshot.hpp"
+#include "machine/sync.hpp"
 #include "machine/timer_queue.hpp"
 #include "vlag/entity.hpp"
 #include "vlag/group.hpp"
@@ -184,12 +185,23 @@ class machine {
   // changes nothing and is counted as an anomaly.
   std::uint32_t add_group_write(group_write write);
 
+  // Objects for the synchronising operations: their numbers, each kind from 0.
+  std::uint32_t add_mutex(mutex_kind kind);
+  std::uint32_t add_condition();
+  std::uint32_t add_barrier(std::uint32_t users);  // at least 1
+  std::uint32_t add_semaphore();
+  std::uint32_t add_timer();
+  // The task is blocked on a mutex, condition, barrier or semaphore.
+  [[nodiscard]] bool waits_for_others(std::uint32_t task) const noexcept;
+  // Operations of its program that it began, or its next one while it is not blocked.
+  [[nodiscard]] std::uint32_t step_of(std::uint32_t task) const noexcept;
+
   // nullptr: nobody is told any more. The observer must outlive the machine, or that.
   void set_observer(machine_observer* observer);
 
   enum class stop_reason : std::uint8_t {
     time_reached,
-    program_ended,  // a task reached `end`: program_ended_by()
+    program_ended,  // a task reached `end`, or the last one `finish`: program_ended_by()
     nothing_left,   // no event is pending: everybody sleeps for good
   };
 
@@ -203,6 +215,10 @@ class machine {
   [[nodiscard]] std::uint64_t last_milestone_ns() const noexcept { return last_milestone_ns_; }
   // A task that did 10^6 operations without time passing, or no_task.
   [[nodiscard]] std::uint32_t livelocked() const noexcept { return livelocked_; }
+  // A task that reached fork_next when nobody was left to start, or no_task; it stops the run.
+  [[nodiscard]] std::uint32_t out_of_forks() const noexcept { return out_of_forks_; }
+  // Tasks that began and did not exit. Requires: after the first run.
+  [[nodiscard]] std::uint32_t alive() const noexcept { return alive_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
   // From now on figures().counters is filled. Requires: before the first run.
@@ -241,6 +257,19 @@ class machine {
   void run_program(cpu& c);
   // Does the operation; false when the task must stop here (it runs, blocks or is gone).
   [[nodiscard]] bool perform(cpu& c, sim_task& t, const op& step);
+  [[nodiscard]] bool perform_sync(cpu& c, sim_task& t, const op& step);
+  void wait_in(cpu& c, sim_task& t, waiter_list& list);
+  void wake_first(waiter_list& list, const sim_task& waker);
+  void wake_all(waiter_list& list, const sim_task& waker);
+  [[nodiscard]] sim_task& take_first(waiter_list& list);
+  [[nodiscard]] bool lock_mutex(cpu& c, sim_task& t, std::uint32_t number);
+  void unlock_mutex(sim_task& t, std::uint32_t number);
+  [[nodiscard]] bool wait_for_timer(cpu& c, sim_task& t, const op& step);
+  void inherit_priority(sim_task& owner);
+  void change_policy(sim_task& t, const op& step);
+  void change_class(sim_task& t, sched_policy policy, int rt_priority);
+  void leave_queue(cpu& c, sim_task& t);
+  void enter_queue(cpu& c, sim_task& t);
   void leave_cpu(cpu& c, sim_task& t, bool gone);
   void set_timer(sim_task& t, std::uint64_t at_ns);
   [[nodiscard]] std::uint64_t timer_for(const sim_task& t, const op& step) const;
@@ -304,6 +333,7 @@ class machine {
   std::uint64_t refused_writes_ = 0;
   std::vector<cpu_event> winners_;  // tournament over the CPUs' next events, the first at [1]
   timer_queue timers_;
+  sync_objects sync_;
   machine_observer* observer_ = nullptr;
   bool tells_decisions_ = false;
   std::uint64_t now_ = 0;
@@ -314,6 +344,8 @@ class machine {
   std::uint32_t milestones_ = 0;
   std::uint32_t ended_by_ = no_task;
   std::uint32_t livelocked_ = no_task;
+  std::uint32_t out_of_forks_ = no_task;
+  std::uint32_t alive_ = 0;
   std::uint32_t steps_without_time_ = 0;
   std::uint64_t steps_at_ns_ = 0;
   bool started_ = false;

@@ -58,7 +58,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
     case op_kind::wake:
     case op_kind::signal: {
       sim_task& target = tasks_[step.target];
-      if (target.state == task_state::blocked &&
+      if (target.state == task_state::blocked && !waits_for_others(target.id) &&
           (target.waits_for_wake || step.kind == op_kind::signal)) {
         wake(target, t.id);
       } else if (step.kind == op_kind::wake) {
@@ -154,6 +154,52 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       ended_by_ = t.id;
       leave_cpu(c, t, false);
       return false;
+    case op_kind::finish:
+      if (alive_ == 1) ended_by_ = t.id;
+      leave_cpu(c, t, true);
+      return false;
+    case op_kind::repeat: {
+      op& counter = t.steps[t.next_step - 1];
+      if (++counter.target < counter.value >> 32) {
+        t.next_step = static_cast<std::uint32_t>(counter.value);
+      } else {
+        counter.target = 0;
+      }
+      return true;
+    }
+    case op_kind::busy:
+      t.steps[t.next_step].value = now_ + std::min(step.value, never_ns);
+      return true;
+    case op_kind::busy_chunk:
+      if (now_ >= step.value) return true;
+      --t.next_step;
+      t.remaining_ns = busy_chunk_ns;
+      arm_work(c);
+      return false;
+    case op_kind::fork_next: {
+      std::uint64_t next = step.target;
+      const std::uint64_t end = next + step.value;
+      while (next < end && tasks_[next].state != task_state::unborn) ++next;
+      if (next == end) {
+        out_of_forks_ = t.id;
+        return false;
+      }
+      start_new(tasks_[next], t.id);
+      return true;
+    }
+    case op_kind::lock:
+    case op_kind::unlock:
+    case op_kind::cond_wait:
+    case op_kind::cond_signal:
+    case op_kind::cond_broadcast:
+    case op_kind::barrier:
+    case op_kind::sem_post:
+    case op_kind::sem_wait:
+    case op_kind::timer_origin:
+    case op_kind::timer:
+    case op_kind::timer_absolute:
+    case op_kind::set_policy:
+      return perform_sync(c, t, step);
   }
   return false;
 }
@@ -187,6 +233,7 @@ void machine::set_timer(sim_task& t, std::uint64_t at_ns) {
 void machine::leave_cpu(cpu& c, sim_task& t, bool gone) {
   assert(t.state == task_state::running);
   t.state = gone ? task_state::gone : task_state::blocked;
+  if (gone) --alive_;
   t.blocked_since_ns = now_;
   ++t.figures.voluntary;
   c.clock_ns = clock_for_schedule(c);

@@ -14,6 +14,7 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
   assert(t.state == task_state::blocked);
   ++t.generation;
   t.waits_for_wake = false;
+  sync_.of_task[t.id].waits = false;
   t.state = task_state::runnable;
   t.waiting_since_ns = now_;
   t.wait_began_by_wakeup = true;
@@ -52,6 +53,8 @@ void machine::start_new(sim_task& t, std::uint32_t parent) {
   cpu& c = *cpus_[t.cpu];
   if (t.cpu != parent_cpu) ++c.counters.migrations_fork;
   t.state = task_state::runnable;
+  ++alive_;
+  sync_.of_task[t.id].timer_origin_ns = now_;
   t.waiting_since_ns = now_;
   t.wait_began_by_wakeup = true;
   t.wait_counts = true;

@@ -36,7 +36,37 @@ enum class op_kind : std::uint8_t {
   end,          // no more is known of this task: blocks for good, and the run is told
   join_group,   // of itself: goes to the group of number `target`; 0: the root
   write_group,  // writes to a file of a group: number `target` of the machine's group writes
+
+  // Synchronisation; objects by the numbers that the machine's add_* gave (sync.hpp).
+  lock,            // mutex `target`; blocks while another task has it
+  unlock,          // mutex `target`
+  cond_wait,       // unlock mutex `value` (no_mutex: none), block until condition `target` is told;
+                   // does not lock it again
+  cond_signal,     // wake one that waits for condition `target`
+  cond_broadcast,  // wake all
+  barrier,         // block until as many tasks as barrier `target` has users came there
+  sem_post,        // semaphore `target`
+  sem_wait,
+  timer_origin,    // timers that nobody used before begin, for this task, `value` ns from now
+  timer,           // the next period of timer `target` begins `value` ns after the last: block
+                   // until then; when that is past, nothing, and it begins now
+  timer_absolute,  // likewise, but a period that is late does not move those that follow
+
+  busy,        // consume CPU until `value` ns have passed on the clock, running or not
+  busy_chunk,  // Requires: follows `busy`
+  repeat,      // go back to operation `value & 0xffffffff` until it was reached `value >> 32` times
+               // since the last time that it let through
+  set_policy,  // of itself: policy number `target`; `value`: nice (as a signed number) of a fair
+               // one, priority of a real-time one
+  fork_next,   // start the first of the `value` tasks from `target` on that is not born yet; none:
+               // the run ends, out_of_forks()
+  finish,      // exit; the run is told when no task is left that began and did not exit
 };
+
+inline constexpr std::uint64_t no_mutex = std::numeric_limits<std::uint64_t>::max();
+
+// `busy` looks at the clock after every so much CPU time, as rt-app does.
+inline constexpr std::uint64_t busy_chunk_ns = 32'000;
 
 // `value` of a run that never ends.
 inline constexpr std::uint64_t forever_ns = std::numeric_limits<std::uint64_t>::max();

@@ -26,6 +26,11 @@ class rt_queue {
     return task;
   }
 
+  // Requires: it is in the queue.
+  void remove(std::uint32_t task) {
+    std::erase_if(waiting_, [task](const entry& e) { return e.task == task; });
+  }
+
  private:
   struct entry {
     int priority;

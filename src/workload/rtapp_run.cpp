@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/rtapp_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "input/input_error.hpp"
+#include "input/printable.hpp"
+#include "machine/machine.hpp"
+#include "workload/overrides.hpp"
+
+namespace vlag {
+namespace {
+
+constexpr unsigned pieces = 100;  // in which a run is simulated, for the progress
+constexpr std::size_t max_told = 8;
+
+void make_objects(machine& m, const rtapp_workload& w) {
+  for (const mutex_kind kind : w.mutexes) m.add_mutex(kind);
+  for (const std::uint32_t users : w.barriers) m.add_barrier(users);
+  for (std::uint32_t i = 0; i < w.conditions; ++i) m.add_condition();
+  for (std::uint32_t i = 0; i < w.semaphores; ++i) m.add_semaphore();
+  for (std::uint32_t i = 0; i < w.timers; ++i) m.add_timer();
+}
+
+std::string place_of(const machine& m, const rtapp_workload& w, std::uint32_t task,
+                     std::string_view what) {
+  const auto& places = w.places[task];
+  const std::size_t next = std::min<std::size_t>(m.step_of(task), places.size());
+  return at_place(w.name, places[next == 0 ? 0 : next - 1], what);
+}
+
+void stop_if_wrong(const machine& m, const rtapp_workload& w) {
+  if (m.livelocked() != no_task) {
+    throw input_error(place_of(
+        m, w, m.livelocked(),
+        fmt::format("task {} loops here without time passing; expected a run, a sleep or a wait in "
+                    "the loop",
+                    printable(w.tasks[m.livelocked()].name))));
+  }
+  if (m.out_of_forks() != no_task) {
+    throw input_error(
+        place_of(m, w, m.out_of_forks(),
+                 fmt::format("task {} forks once too often; expected at most {} of one task",
+                             printable(w.tasks[m.out_of_forks()].name), max_rtapp_forks)));
+  }
+}
+
+void tell_waiting(const machine& m, const rtapp_workload& w, run_figures& figures) {
+  std::string who;
+  std::uint64_t count = 0;
+  for (std::uint32_t i = 0; i < w.tasks.size(); ++i) {
+    if (!m.waits_for_others(i)) continue;
+    if (++count > max_told) continue;
+    const std::size_t step = std::min<std::size_t>(m.step_of(i), w.places[i].size());
+    const text_place at = w.places[i][step == 0 ? 0 : step - 1];
+    who +=
+        fmt::format("{}{} at {}:{}", who.empty() ? "" : ", ", w.tasks[i].name, at.line, at.column);
+  }
+  if (count > 0) figures.anomalies.emplace_back("tasks wait for good: " + who, count);
+}
+
+void drop_unborn(const rtapp_workload& w, run_figures& figures) {
+  std::erase_if(figures.tasks, [&](const task_figures& t) {
+    const auto number = static_cast<std::size_t>(t.pid) - 1;
+    return w.tasks[number].start == start_state::unborn && t.wakeups == 0;
+  });
+}
+
+}  // namespace
+
+run_figures run_rtapp(const rtapp_workload& workload, const policy_variant& variant,
+                      const rtapp_run_options& options,
+                      const std::function<void(unsigned)>& progress) {
+  machine_config config;
+  config.cpus = workload.cpus;
+  config.tick_ns = options.tick_ns;
+  config.timer_slack_ns = options.timer_slack_ns;
+  config.hrtick = variant.hrtick;
+  config.seed = options.seed;
+  const chosen_groups chosen =
+      choose_groups(workload.tasks, workload.groups, workload.cpus, variant);
+  machine m(config, variant.config, workload.tasks.size(), chosen.groups.all().size());
+  make_groups(m, chosen.groups, variant);
+  make_objects(m, workload);
+  for (std::size_t i = 0; i < workload.tasks.size(); ++i) {
+    task_setup setup = workload.tasks[i];
+    setup.group = chosen.of_task[i];
+    apply_overrides(variant.overrides, setup);
+    m.add_task(std::move(setup));
+  }
+  if (options.count_decisions) m.count_decisions();
+
+  const std::optional<std::uint64_t> asked =
+      options.duration_ns ? options.duration_ns : workload.duration_ns;
+  const std::uint64_t end_ns = asked.value_or(longest_unlimited_run_ns);
+  bool stuck = false;
+  bool done = false;
+  for (unsigned piece = 1; piece <= pieces && !done; ++piece) {
+    const machine::stop_reason why =
+        m.run_until(end_ns / pieces * piece + (piece == pieces ? end_ns % pieces : 0));
+    stop_if_wrong(m, workload);
+    stuck = why == machine::stop_reason::nothing_left && m.alive() != 0;
+    done = why == machine::stop_reason::program_ended;
+    if (progress) progress(piece * 1000 / pieces);
+  }
+  run_figures figures = m.figures();
+  figures.label = variant.label;
+  if (stuck) tell_waiting(m, workload, figures);
+  if (!done && !asked && !stuck) {
+    figures.anomalies.emplace_back(
+        "the file sets no duration: stopped after 60 s; --duration sets one", 1);
+  }
+  drop_unborn(workload, figures);
+  return figures;
+}
+
+}  // namespace vlag
