@@ -30,6 +30,37 @@ std::string check_not_empty(const std::string& text) {
   return text.empty() ? "the value is empty" : "";
 }
 
+void declare_policies(CLI::App& command, std::vector<std::string>& policies,
+                      std::vector<std::string>& settings) {
+  command
+      .add_option(
+          "--policy", policies,
+          "run under PROFILE[,KEY=VALUE]..., KEY a feature, a constant, TASK.ATTR with ATTR\n"
+          "nice, latency_nice, slice, policy, cpus (0-3, 0+2-3) or group (/a/b), or GROUP.FILE\n"
+          "(/a.cpu.weight); several times for several policies\n"
+          "(default: the recorded one if --attrs names it, else linux-6.12)")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  command
+      .add_option("--set", settings,
+                  "the same change for all policies; NO_FEATURE switches a feature off")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void declare_seed(CLI::App& command, std::uint64_t& seed) {
+  command.add_option("--seed", seed, "varies the jitter of the tick")
+      ->type_name("N")
+      ->transform(CLI::Validator(
+          [](std::string& text) {
+            std::string wrong = check_seed(text);
+            if (wrong.empty()) text = without_leading_zeros(text);
+            return wrong;
+          },
+          ""))
+      ->capture_default_str();
+}
+
 void declare_source_options(CLI::App& command, source_request& request) {
   command
       .add_option("TRACE", request.trace,
@@ -40,20 +71,7 @@ void declare_source_options(CLI::App& command, source_request& request) {
                   "JSON file with what a trace cannot say: kernel, hz, features, slices")
       ->type_name("FILE")
       ->check(check_not_empty);
-  command
-      .add_option(
-          "--policy", request.policies,
-          "replay under PROFILE[,KEY=VALUE]..., KEY a feature, a constant, TASK.ATTR with ATTR\n"
-          "nice, latency_nice, slice, policy, cpus (0-3, 0+2-3) or group (/a/b), or GROUP.FILE\n"
-          "(/a.cpu.weight); several times for several policies\n"
-          "(default: the recorded one if --attrs names it, else linux-6.12)")
-      ->type_name("SPEC")
-      ->allow_extra_args(false);
-  command
-      .add_option("--set", request.settings,
-                  "the same change for all policies; NO_FEATURE switches a feature off")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  declare_policies(command, request.policies, request.settings);
   command
       .add_option("--window", request.replay.window,
                   "span of the recording: each end a time after its start or a marker's text")
@@ -68,16 +86,7 @@ void declare_source_options(CLI::App& command, source_request& request) {
       ->capture_default_str();
   command.add_flag("--repeat", request.replay.repeat,
                    "start a task's recorded work again when it has done all of it");
-  command.add_option("--seed", request.replay.seed, "varies the jitter of the tick")
-      ->type_name("N")
-      ->transform(CLI::Validator(
-          [](std::string& text) {
-            std::string wrong = check_seed(text);
-            if (wrong.empty()) text = without_leading_zeros(text);
-            return wrong;
-          },
-          ""))
-      ->capture_default_str();
+  declare_seed(command, request.replay.seed);
 }
 
 void declare_options(CLI::App& command, replay_request& request) {

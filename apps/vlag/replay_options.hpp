@@ -33,6 +33,11 @@ struct replay_request : source_request {
   bool schedstat = false;
 };
 
+// --policy and --set; --seed: the same for every command that simulates.
+void declare_policies(CLI::App& command, std::vector<std::string>& policies,
+                      std::vector<std::string>& settings);
+void declare_seed(CLI::App& command, std::uint64_t& seed);
+
 // Declare the options; the request is filled when the command line is parsed.
 void declare_source_options(CLI::App& command, source_request& request);
 void declare_options(CLI::App& command, replay_request& request);
