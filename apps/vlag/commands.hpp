@@ -9,6 +9,7 @@
 namespace vlag {
 
 void add_replay_command(CLI::App& app, int& exit_code);
+void add_explain_command(CLI::App& app, int& exit_code);
 void add_profiles_command(CLI::App& app, int& exit_code);
 void add_features_command(CLI::App& app, int& exit_code);
 

@@ -93,6 +93,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   errno = 0;
   vlag::add_replay_command(app, exit_code);
+  vlag::add_explain_command(app, exit_code);
   vlag::add_verify_command(app, exit_code);
   vlag::add_profiles_command(app, exit_code);
   vlag::add_features_command(app, exit_code);

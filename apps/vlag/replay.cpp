@@ -14,13 +14,17 @@
 #include "input/input_error.hpp"
 #include "input/printable.hpp"
 #include "input/text.hpp"
+#include "machine/machine.hpp"
 #include "progress_bar.hpp"
 #include "replay_options.hpp"
+#include "replay_source.hpp"
 #include "report/compare.hpp"
+#include "report/debug_dump.hpp"
 #include "report/latency_table.hpp"
 #include "report/output_file.hpp"
 #include "report/perfetto_writer.hpp"
 #include "report/result_json.hpp"
+#include "report/schedstat.hpp"
 #include "report/schedule.hpp"
 #include "report/self_check.hpp"
 #include "report/task_groups.hpp"
@@ -30,27 +34,19 @@
 namespace vlag {
 namespace {
 
-constexpr unsigned any_cpus = 63;
-constexpr std::uint64_t any_tick_ns = 4'000'000;
 constexpr std::size_t max_compared_groups = 10;  // each takes a line a policy
 
 // All that one invocation knows, filled from top to bottom.
-struct replay_run {
+struct replay_run : replay_source {
+  explicit replay_run(replay_request& asked) : replay_source(open_source(asked)), request(asked) {}
+
   const replay_request& request;
-  trace::recording recording{};
-  recorded_attributes attributes{};
-  std::unique_ptr<recorded_workload> workload{};
-  std::vector<policy_variant> variants{};
-  std::vector<run_figures> simulated{};       // one a variant
-  std::optional<policy_variant> reference{};  // the recorded policy, when it is to be checked
-  bool reference_is_first = false;            // variants[0] is the same
-  std::optional<self_check_result> check{};
-  std::vector<std::string> notes{};
+  std::vector<run_figures> simulated;       // one a variant
+  std::optional<policy_variant> reference;  // the recorded policy, when it is to be checked
+  bool reference_is_first = false;          // variants[0] is the same
+  std::optional<self_check_result> check;
   schedule_sink* pictures = nullptr;  // is told every run; nullptr: nobody asked
 
-  [[nodiscard]] progress_bar::show progress() const {
-    return request.quiet ? progress_bar::show::never : progress_bar::show::when_terminal;
-  }
   [[nodiscard]] std::vector<const run_figures*> columns() const {
     std::vector<const run_figures*> result{&workload->recorded()};
     for (const run_figures& run : simulated) result.push_back(&run);
@@ -64,120 +60,25 @@ bool any_matches(const std::vector<std::string>& patterns, const task_figures& t
   });
 }
 
-void read_inputs(replay_run& run) {
-  if (!run.request.attributes_file.empty()) {
-    run.attributes = read_attributes(run.request.attributes_file);
-  }
-  progress_bar bar(run.progress(), "reading");
-  run.recording = trace::read_recording(
-      run.request.trace, [&](std::uint64_t done, std::uint64_t all, std::uint64_t events) {
-        bar.update(done, all, static_cast<double>(events), "events");
-      });
-}
-
-// A misspelt policy is told before a long recording is read.
-void check_spelling(const replay_request& request) {
-  for (const std::string& spec : request.policies) {
-    static_cast<void>(parse_variant(spec, request.settings, any_cpus, any_tick_ns));
-  }
-  if (request.policies.empty()) {
-    static_cast<void>(parse_variant("linux-6.12", request.settings, any_cpus, any_tick_ns));
-  }
-}
-
-void note_unused_attributes(replay_run& run) {
-  std::vector<std::string> unused = unused_attributes(run.attributes);
-  if (!run.attributes.kernel.empty() && run.request.policies.empty()) {
-    unused.front() += fmt::format("; replayed under {}", run.variants.front().config.source->name);
-  }
-  run.notes.insert(run.notes.end(), unused.begin(), unused.end());
-}
-
-void choose_variants(replay_run& run) {
+// What the self-check compares the recording with.
+void choose_reference(replay_run& run) {
   const replay_request& request = run.request;
-  const unsigned cpus = run.workload->cpus();
-  const std::uint64_t tick_ns = run.workload->tick_ns();
-  for (const std::string& spec : request.policies) {
-    run.variants.push_back(parse_variant(spec, request.settings, cpus, tick_ns));
-  }
-  const auto recorded = recorded_variant(run.attributes, cpus);
-  if (request.policies.empty()) {
-    policy_variant variant = recorded ? *recorded : parse_variant("linux-6.12", {}, cpus, tick_ns);
-    apply_settings(variant, request.settings, cpus);
-    run.variants.push_back(std::move(variant));
-  }
-  if (!recorded) note_unused_attributes(run);
   if (!request.self_check) return;
-  if (!recorded && request.policies.size() != 1) {
+  if (!run.recorded_under && request.policies.size() != 1) {
     throw input_error(fmt::format(
         "--self-check: {}; expected --attrs FILE that names {}, or one --policy to check against",
         run.attributes.kernel.empty() ? "the policy of the recording is not known"
                                       : unused_attributes(run.attributes).front(),
         run.attributes.kernel.empty() ? "the kernel" : "a policy"));
   }
-  run.reference = recorded ? *recorded : run.variants.front();
-  run.reference_is_first = !recorded || (request.policies.empty() && request.settings.empty());
-}
-
-// Settings that change nothing are said; a --set that no policy knows is a mistake.
-void note_settings(replay_run& run) {
-  for (const std::string& text : run.request.settings) {
-    const auto ignores = [&](const policy_variant& v) {
-      return std::find(v.ignored_settings.begin(), v.ignored_settings.end(), text) !=
-             v.ignored_settings.end();
-    };
-    if (std::all_of(run.variants.begin(), run.variants.end(), ignores)) {
-      throw input_error(
-          fmt::format("--set {}: none of the policies has it (vlag features lists what "
-                      "each has)",
-                      text));
-    }
-    for (const policy_variant& v : run.variants) {
-      if (ignores(v)) run.notes.push_back(fmt::format("{} does not apply to {}", text, v.label));
-    }
-  }
-  for (const policy_variant& v : run.variants) {
-    for (const std::string& text : settings_without_effect(v)) {
-      run.notes.push_back(fmt::format("{} has no effect under {}, which has no such attribute",
-                                      text, v.config.source->name));
-    }
-  }
-}
-
-void require_match(const std::vector<task_figures>& tasks, const std::string& option,
-                   const std::string& pattern) {
-  const bool found = std::any_of(tasks.begin(), tasks.end(), [&](const task_figures& task) {
-    return matches_task(pattern, task.name, task.pid);
-  });
-  if (found) return;
-  std::vector<std::string_view> names;
-  for (const task_figures& task : tasks) names.push_back(task.name);
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  const auto near = nearest_name(pattern, names);
-  std::string known;
-  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 8); ++i) {
-    known += fmt::format("{}{}", i == 0 ? "" : ", ", shown_name(names[i]));
-  }
-  if (names.size() > 8) known += fmt::format(" and {} more", names.size() - 8);
-  throw input_error(fmt::format("{}: no task '{}' in the recording{} (tasks: {})", option, pattern,
-                                near ? fmt::format("; did you mean '{}'?", *near) : std::string{},
-                                known));
-}
-
-void check_patterns(const replay_run& run) {
-  const std::vector<task_figures>& tasks = run.workload->recorded().tasks;
-  for (const policy_variant& v : run.variants) {
-    for (const task_override& o : v.overrides) {
-      require_match(tasks, fmt::format("--policy {}", v.label), o.pattern);
-    }
-  }
-  for (const std::string& pattern : run.request.tasks) require_match(tasks, "--tasks", pattern);
+  run.reference = run.recorded_under ? *run.recorded_under : run.variants.front();
+  run.reference_is_first =
+      !run.recorded_under || (request.policies.empty() && request.settings.empty());
 }
 
 run_figures simulate(const replay_run& run, const policy_variant& variant,
                      schedule_sink* pictures = nullptr) {
-  progress_bar bar(run.progress(), printable(variant.label));
+  progress_bar bar(shown_progress(run.request), printable(variant.label));
   const run_figures& recorded = run.workload->recorded();
   const double span_s = static_cast<double>(recorded.to_ns - recorded.from_ns) / 1e9;
   std::optional<simulated_schedule> schedule;
@@ -262,6 +163,12 @@ void print_tables(const replay_run& run) {
       fmt::print("\n{}\n\n{}", printable(column->label), latency_table(*column, pids));
     }
   }
+  if (run.request.schedstat) {
+    for (std::size_t i = 0; i < run.simulated.size(); ++i) {
+      fmt::print("\n{}\n\n{}", printable(run.simulated[i].label),
+                 schedstat_table(run.simulated[i], run.variants[i].config.engine));
+    }
+  }
   if (run.check) {
     fmt::print("\nself-check: the recording and its replay under {}\n\n{}\n{}\n",
                printable(run.reference->label), self_check_table(*run.check),
@@ -326,22 +233,36 @@ void simulate_and_write(replay_run& run) {
   file.finish();
 }
 
-int replay(replay_request& request) {
-  if (request.trace == "-" && request.attributes_file == "-") {
-    throw input_error("TRACE and --attrs cannot both be standard input; expected a file for one");
+// The queues and tasks of each policy's run at one moment.
+void print_debug_dumps(const replay_run& run) {
+  const replay_moment when =
+      run.workload->moment(run.recording, "--debug-at", run.request.debug_at);
+  std::vector<std::string> notes = run.notes;
+  for (const policy_variant& v : run.variants) {
+    const auto stopped = run.workload->run_to(v, when);
+    fmt::print("{}, {} after the first event\n\n{}\n", printable(v.label),
+               format_duration(when.after_first_event_ns),
+               debug_dump(stopped.simulated->snapshot()));
+    for (const std::string& name : stopped.ran_out) {
+      notes.push_back(fmt::format("{}: {} had run out of recorded work before", v.label, name));
+    }
   }
+  for (const std::string& note : notes) fmt::print("note: {}\n", printable(note));
+}
+
+int replay(replay_request& request) {
   const bool to_file = !request.json_path.empty() && request.json_path != "-";
   if (to_file) require_output(request, request.json_path);
   if (!request.perfetto_path.empty()) require_output(request, request.perfetto_path);
-  request.replay.wakes = wakes_named(request.wakes);
-  check_spelling(request);
+  request.replay.count_decisions = request.schedstat;
 
-  replay_run run{.request = request};
-  read_inputs(run);
-  run.workload = std::make_unique<recorded_workload>(run.recording, run.attributes, request.replay);
-  choose_variants(run);
-  note_settings(run);
-  check_patterns(run);
+  replay_run run(request);
+  choose_reference(run);
+  for (const std::string& pattern : request.tasks) require_match(run, "--tasks", pattern);
+  if (!request.debug_at.empty()) {
+    print_debug_dumps(run);
+    return 0;
+  }
   simulate_and_write(run);
 
   if (request.json_path == "-") {

@@ -10,11 +10,6 @@
 namespace vlag {
 namespace {
 
-// Empty: fine. Otherwise what is wrong, as CLI11 wants it.
-std::string check_not_empty(const std::string& text) {
-  return text.empty() ? "the value is empty" : "";
-}
-
 // Digits only: CLI11 would take 010 as octal and -1 as 2^64 - 1.
 std::string check_seed(const std::string& text) {
   std::uint64_t seed = 0;
@@ -31,7 +26,11 @@ std::string without_leading_zeros(const std::string& digits) {
 
 }  // namespace
 
-void declare_options(CLI::App& command, replay_request& request) {
+std::string check_not_empty(const std::string& text) {
+  return text.empty() ? "the value is empty" : "";
+}
+
+void declare_source_options(CLI::App& command, source_request& request) {
   command
       .add_option("TRACE", request.trace,
                   "the recording: ftrace text, plain, gz, xz or zstd; - reads standard input")
@@ -60,8 +59,6 @@ void declare_options(CLI::App& command, replay_request& request) {
                   "span of the recording: each end a time after its start or a marker's text")
       ->type_name("FROM..TO")
       ->check(check_not_empty);
-  command.add_flag("--self-check", request.self_check,
-                   "print how near a replay under the recorded policy comes to the recording");
   command
       .add_option("--external-wakes", request.wakes,
                   "wake-ups by interrupts: relative to when the task blocked, at their recorded\n"
@@ -81,21 +78,43 @@ void declare_options(CLI::App& command, replay_request& request) {
           },
           ""))
       ->capture_default_str();
+}
+
+void declare_options(CLI::App& command, replay_request& request) {
+  declare_source_options(command, request);
+  CLI::Option* const self_check =
+      command.add_flag("--self-check", request.self_check,
+                       "print how near a replay under the recorded policy comes to the recording");
+  CLI::Option* const schedstat =
+      command.add_flag("--schedstat", request.schedstat,
+                       "count what each policy's scheduler does: checks, preemptions, delays…");
   command
       .add_option("--tasks", request.tasks,
                   "show just the tasks with this name (a pattern) or pid; several times for more")
       ->type_name("GLOB")
       ->allow_extra_args(false);
-  command
-      .add_option("--json", request.json_path,
-                  "write the results to a file, or with - to standard output instead of the tables")
-      ->type_name("FILE")
-      ->check(check_not_empty);
+  CLI::Option* const json =
+      command
+          .add_option("--json", request.json_path,
+                      "write the results to a file, or with - to standard output instead of the "
+                      "tables")
+          ->type_name("FILE")
+          ->check(check_not_empty);
   command
       .add_option("--perfetto", request.perfetto_path,
                   "write the recorded and the replayed schedules to a Perfetto trace, side by side")
       ->type_name("FILE")
       ->check(check_not_empty);
+  command
+      .add_option("--debug-at", request.debug_at,
+                  "instead of the tables: each policy's queues and tasks as they are at a time\n"
+                  "after the first event or at a marker, under the kernel's names")
+      ->type_name("T")
+      ->check(check_not_empty)
+      ->excludes(self_check)
+      ->excludes(schedstat)
+      ->excludes(json)
+      ->excludes("--perfetto");
   command.add_flag("--quiet", request.quiet,
                    "no progress, no table for each policy: comparison, totals, conclusion only");
 }
@@ -116,6 +135,7 @@ std::vector<std::string> normalised_arguments(const replay_request& request) {
   for (const std::string& text : request.settings) add("--set", text);
   if (!request.replay.window.empty()) add("--window", request.replay.window);
   if (request.self_check) result.emplace_back("--self-check");
+  if (request.schedstat) result.emplace_back("--schedstat");
   add("--external-wakes", request.wakes);
   if (request.replay.repeat) result.emplace_back("--repeat");
   add("--seed", fmt::format("{}", request.replay.seed));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `vlag replay` was asked to do.
+// What `vlag replay` was asked to do, and the part of it that other commands on a recording share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,22 +12,32 @@
 
 namespace vlag {
 
-struct replay_request {
+// A recording and the policies to run it under.
+struct source_request {
   std::string trace;
   std::string attributes_file;
   std::vector<std::string> policies;
   std::vector<std::string> settings;
-  std::vector<std::string> tasks;
   std::string wakes = "automatic";
-  std::string json_path;      // empty: none; "-": standard output, instead of the tables
-  std::string perfetto_path;  // empty: none
-  bool self_check = false;
   bool quiet = false;
   replay_options replay;
 };
 
-// Declares the options; the request is filled when the command line is parsed.
+struct replay_request : source_request {
+  std::vector<std::string> tasks;
+  std::string json_path;      // empty: none; "-": standard output, instead of the tables
+  std::string perfetto_path;  // empty: none
+  std::string debug_at;       // empty: no dump, but the tables
+  bool self_check = false;
+  bool schedstat = false;
+};
+
+// Declare the options; the request is filled when the command line is parsed.
+void declare_source_options(CLI::App& command, source_request& request);
 void declare_options(CLI::App& command, replay_request& request);
+
+// Empty: fine. Otherwise what is wrong, as CLI11 wants it.
+[[nodiscard]] std::string check_not_empty(const std::string& text);
 
 [[nodiscard]] external_wakes wakes_named(const std::string& name);
 

@@ -122,6 +122,12 @@ class cfs_class final : public group_scheduler {
   void start_at(std::uint64_t min_vruntime) noexcept { root_.queue.start_at(min_vruntime); }
 
   void set_decision_hook(decision_hook hook, void* context) noexcept;
+  // As fair_class.
+  using choice_hook = void (*)(void* context, const cfs_level& level);
+  void set_choice_hook(choice_hook hook, void* context) noexcept {
+    choice_hook_ = hook;
+    choice_context_ = context;
+  }
 
   // For group_tree and task_group: see group.hpp.
   void join_tree(task_group& root, unsigned cpu) noexcept override;
@@ -217,6 +223,8 @@ class cfs_class final : public group_scheduler {
   bool higher_class_runs_ = false;
   decision_hook hook_ = nullptr;
   void* hook_context_ = nullptr;
+  choice_hook choice_hook_ = nullptr;
+  void* choice_context_ = nullptr;
 };
 
 }  // namespace vlag

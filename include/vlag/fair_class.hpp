@@ -69,6 +69,12 @@ enum class slice_origin : std::uint8_t {
 // not call back into the class.
 using decision_hook = void (*)(void* context, decision what, const entity& who);
 
+// Called before each choice from a queue, when time was accounted and everything that the choice
+// depends on stands: with the part of the group whose queue it is. One schedule() may choose
+// several times: on each level down to a task, and again from the root after a delayed entity has
+// left. Must not call back into the class, and observe const.
+using choice_hook = void (*)(void* context, const fair_level& level);
+
 class fair_class final : public group_scheduler {
  public:
   // Bytes for the parts of so many groups on so many CPUs (group_tree::create takes those of one).
@@ -183,6 +189,10 @@ class fair_class final : public group_scheduler {
     hook_ = hook;
     hook_context_ = context;
   }
+  void set_choice_hook(choice_hook hook, void* context) noexcept {
+    choice_hook_ = hook;
+    choice_context_ = context;
+  }
 
   // For group_tree and task_group: see group.hpp.
   void join_tree(task_group& root, unsigned cpu) noexcept override;
@@ -289,6 +299,8 @@ class fair_class final : public group_scheduler {
   unsigned cpu_ = 0;
   decision_hook hook_ = nullptr;
   void* hook_context_ = nullptr;
+  choice_hook choice_hook_ = nullptr;
+  void* choice_context_ = nullptr;
   bool need_resched_ = false;
   bool higher_class_runs_ = false;
 };

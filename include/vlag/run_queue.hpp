@@ -82,6 +82,9 @@ class run_queue {
   [[nodiscard]] const entity* buddy() const noexcept { return buddy_; }
   // Times at which a sum wrapped, a divisor was cut or nobody was eligible.
   [[nodiscard]] std::uint64_t anomalies() const noexcept { return anomalies_; }
+  // How often account() looked whether a request was used up, and how often it was.
+  [[nodiscard]] std::uint64_t deadline_checks() const noexcept { return deadline_checks_; }
+  [[nodiscard]] std::uint64_t deadline_updates() const noexcept { return deadline_updates_; }
   // The reference starts at 2^64 - 2^20; this sets another. Requires: the queue is empty.
   void start_at(std::uint64_t reference) noexcept { reference_ = reference; }
 
@@ -167,6 +170,8 @@ class run_queue {
   std::uint64_t waiting_weight_ = 0;
   std::uint64_t load_ = 0;
   std::uint32_t nr_queued_ = 0;
+  std::uint64_t deadline_checks_ = 0;
+  std::uint64_t deadline_updates_ = 0;
   std::uint64_t anomalies_ = 0;
   timeline waiting_;
 };

@@ -159,6 +159,7 @@ inline task* cfs_class::pick() noexcept {
       level = &root_;
       continue;
     }
+    if (choice_hook_ != nullptr) choice_hook_(choice_context_, *level);
     entity* const best = level->queue.pick();
     if (!best->is_group) return static_cast<task*>(best);
     level = static_cast<cfs_level*>(best);

@@ -264,6 +264,7 @@ inline task* fair_class::pick(std::uint64_t now_ns) noexcept {
       level = &root_;
       continue;
     }
+    if (choice_hook_ != nullptr) choice_hook_(choice_context_, *level);
     entity* best = level->queue.pick_next();
     if (best->sched_delayed) {
       complete_delayed(*best, now_ns);

@@ -167,6 +167,8 @@ run_queue::verdict run_queue::account(std::uint64_t now_ns) noexcept {
   c->vruntime += to_virtual(static_cast<std::uint64_t>(delta_ns), c->weight);
 
   const bool used_up = renew_deadline(*c);
+  ++deadline_checks_;
+  if (used_up) ++deadline_updates_;
   if (nr_queued_ == 1) return verdict::may_go_on;
   if (used_up) return verdict::request_used_up;
   if (!config_->features.has(feature::preempt_short) || slice_protected(*c) || eligible(*c)) {

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace vlag {
@@ -95,6 +96,13 @@ class policy_of final : public fair_policy {
   void set_need_resched() override { class_.set_need_resched(); }
   std::uint64_t time_to_request_end() const override { return class_.time_to_request_end(); }
   std::uint32_t nr_runnable() const override { return class_.nr_runnable(); }
+  std::uint32_t nr_queued() const override {
+    if constexpr (of_paper<Class>) {
+      return class_.nr_runnable();
+    } else {
+      return class_.nr_queued();
+    }
+  }
   std::uint64_t anomalies() const override { return class_.anomalies(); }
   fair_reading reading(const task& t) const override { return reading_of(class_, t); }
   void set_decision_hook([[maybe_unused]] decision_hook hook,
@@ -102,8 +110,61 @@ class policy_of final : public fair_policy {
     if constexpr (!of_paper<Class>) class_.set_decision_hook(hook, context);
   }
 
+  std::vector<queue_view> queues() const override {
+    std::vector<queue_view> result;
+    for_each_level([&](const auto& level) { result.push_back(view_of(class_, level)); });
+    return result;
+  }
+  entity_view view(const task& t) const override {
+    if constexpr (of_paper<Class>) {
+      return view_of(t);
+    } else {
+      return view_of(class_, class_.level(t.group), t);
+    }
+  }
+  std::uint64_t deadline_checks() const override {
+    std::uint64_t sum = 0;
+    for_each_level([&](const auto& level) { sum += checks_of(level.queue).first; });
+    return sum;
+  }
+  std::uint64_t deadline_updates() const override {
+    std::uint64_t sum = 0;
+    for_each_level([&](const auto& level) { sum += checks_of(level.queue).second; });
+    return sum;
+  }
+  void watch_choices(choice_watcher& watcher) override {
+    watcher_ = &watcher;
+    if constexpr (!of_paper<Class>) {
+      class_.set_choice_hook(
+          [](void* to, const auto& level) {
+            const auto& self = *static_cast<policy_of*>(to);
+            self.watcher_->before_choice(view_of(self.class_, level));
+          },
+          this);
+    }
+  }
+
  private:
+  // The paper's policy has none. The root's, then those of all groups in the order of the tree.
+  template <typename Visit>
+  void for_each_level([[maybe_unused]] Visit&& visit) const {
+    if constexpr (!of_paper<Class>) {
+      visit(class_.level());
+      const task_group* const root = class_.level().group;
+      if (root == nullptr) return;
+      for (const task_group* g = next_in_tree(*root, *root); g != nullptr;
+           g = next_in_tree(*g, *root)) {
+        visit(class_.level(g));
+      }
+    }
+  }
+  static std::pair<std::uint64_t, std::uint64_t> checks_of(const run_queue& queue) {
+    return {queue.deadline_checks(), queue.deadline_updates()};
+  }
+  static std::pair<std::uint64_t, std::uint64_t> checks_of(const cfs_queue&) { return {}; }
+
   Class class_;
+  choice_watcher* watcher_ = nullptr;
 };
 
 // Its clients are not kept in the timeline's storage.

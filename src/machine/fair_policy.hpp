@@ -3,6 +3,7 @@
 // The fair class of one simulated CPU, whichever engine the policy asks for.
 #pragma once
 
+#include "machine/snapshot.hpp"
 #include "vlag/cfs_class.hpp"
 #include "vlag/fair_class.hpp"
 #include "vlag/group.hpp"
@@ -12,8 +13,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace vlag {
+
+// Told each queue just before a choice is made from it.
+class choice_watcher {
+ public:
+  virtual void before_choice(queue_view queue) = 0;
+
+ protected:
+  ~choice_watcher() = default;
+};
 
 // The queue on which a task is, and where the task stands on it. Virtual ns.
 struct fair_reading {
@@ -50,10 +61,21 @@ class fair_policy {
   virtual void set_need_resched() = 0;
   [[nodiscard]] virtual std::uint64_t time_to_request_end() const = 0;
   [[nodiscard]] virtual std::uint32_t nr_runnable() const = 0;
+  [[nodiscard]] virtual std::uint32_t nr_queued() const = 0;
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
   // Requires: t is on a queue of the class.
   [[nodiscard]] virtual fair_reading reading(const task& t) const = 0;
   virtual void set_decision_hook(decision_hook hook, void* context) = 0;
+
+  // All queues, the root's first, then in the order of the group tree; a task, wherever it is. The
+  // paper's policy has no queue to show.
+  [[nodiscard]] virtual std::vector<queue_view> queues() const = 0;
+  [[nodiscard]] virtual entity_view view(const task& t) const = 0;
+  // EEVDF: how often it was looked whether a request is used up, and how often it was.
+  [[nodiscard]] virtual std::uint64_t deadline_checks() const = 0;
+  [[nodiscard]] virtual std::uint64_t deadline_updates() const = 0;
+  // Copies queues at each choice from now on.
+  virtual void watch_choices(choice_watcher& watcher) = 0;
 };
 
 // config must outlive the policy and stay where it is.

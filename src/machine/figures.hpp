@@ -4,6 +4,8 @@
 // measured with the same types, so that both stand in one table. All times in ns.
 #pragma once
 
+#include "machine/sched_counters.hpp"
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -114,6 +116,7 @@ struct run_figures {
   std::vector<task_figures> tasks;    // in ascending pid
   std::vector<group_figures> groups;  // parents before their children; without the root
   std::vector<cpu_figures> cpus;
+  std::vector<sched_counters> counters;  // one a CPU, when they were asked for
   // Where the machine tracks load, else empty: of each task in tasks, and of each CPU's queue.
   std::vector<load_figures> task_loads;
   std::vector<load_figures> cpu_loads;

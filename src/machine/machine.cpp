@@ -271,7 +271,9 @@ void machine::tick(cpu& c) {
     arm_work(c);
   }
   if (!t.real_time()) {
+    if (c.watch != nullptr) c.watch->before_tick();
     c.fair->tick(c.clock_ns);
+    if (c.watch != nullptr) c.watch->after_tick();
     if (c.fair->need_resched()) request_switch(c, config_.tick_switch_delay_ns);
     return;
   }
@@ -346,7 +348,11 @@ void machine::reset_figures() {
     t.switched_in_ns = now_;
     if (t.state == task_state::blocked) t.blocked_since_ns = now_;
   }
-  for (auto& c : cpus_) c->figures = {};
+  for (auto& c : cpus_) {
+    c->figures = {};
+    c->counted_before = {};
+    c->counted_before = counters_of(*c);
+  }
   for (sim_group& g : groups_) begin_measuring(g);
 }
 
@@ -376,6 +382,7 @@ run_figures machine::figures() const {
     if (c->current != nullptr) f.busy_ns += now_ - c->current->switched_in_ns;
     f.idle_ns = now_ - measured_from_ - f.busy_ns;
     result.cpus.push_back(f);
+    if (c->watch != nullptr) result.counters.push_back(counters_of(*c));
     anomalies += c->fair->anomalies();
   }
   if (anomalies != 0) result.anomalies.emplace_back("sums wrapped", anomalies);

@@ -15,9 +15,11 @@
 #include "machine/figures.hpp"
 #include "machine/group_setup.hpp"
 #include "machine/load_tracker.hpp"
+#include "machine/pick_record.hpp"
 #include "machine/placement.hpp"
 #include "machine/program.hpp"
 #include "machine/rt_queue.hpp"
+#include "machine/snapshot.hpp"
 #include "machine/timer_queue.hpp"
 #include "vlag/entity.hpp"
 #include "vlag/group.hpp"
@@ -203,6 +205,16 @@ class machine {
   [[nodiscard]] std::uint32_t livelocked() const noexcept { return livelocked_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
+  // From now on figures().counters is filled. Requires: before the first run.
+  void count_decisions();
+  // The observer is told of every decision from now on. Copies queues at each, so it is for
+  // explaining, not for long runs. Requires: before the first run; the observer outlives it.
+  void observe_picks(pick_observer& observer);
+  // The queues and tasks as they are; the running tasks' time is counted up to the last moment at
+  // which their class was told the time, as in the kernel.
+  [[nodiscard]] machine_snapshot snapshot() const;
+  [[nodiscard]] entity_name name_of(std::uint32_t task) const;
+
   // Figures from time 0, or the last reset, to now.
   [[nodiscard]] run_figures figures() const;
   // Starts measuring anew. Waits that are under way do not count.
@@ -212,6 +224,7 @@ class machine {
   struct sim_task;
   struct sim_group;
   struct cpu;
+  class cpu_watch;
 
   enum class event_kind : std::uint8_t { timer, tick, hrtick, work, switch_ };
   // The next event of a CPU.
@@ -254,6 +267,13 @@ class machine {
   void switch_out(cpu& c, sim_task& t);
   void switch_in(cpu& c, sim_task& t);
   void notify_watchers(sim_task& t);
+  void watch(cpu& c, pick_observer* observer);
+  void listen(cpu& c);
+  void name(entity_name& e) const;
+  void name(queue_view& queue) const;
+  [[nodiscard]] std::string path_of_group(std::uint64_t id) const;
+  [[nodiscard]] sched_counters counters_of(const cpu& c) const;
+  [[nodiscard]] task_view view_of_task(const sim_task& t) const;
   void tell_switch(const cpu& c, const sim_task* previous, const sim_task* next) const;
   void synchronise(cpu& c);
   void arm_work(cpu& c);

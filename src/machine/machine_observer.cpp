@@ -9,21 +9,26 @@ namespace vlag {
 void machine::set_observer(machine_observer* observer) {
   observer_ = observer;
   tells_decisions_ = observer != nullptr && observer->wants_decisions();
-  for (auto& c : cpus_) {
-    c->owner = this;
-    if (!tells_decisions_) {
-      c->fair->set_decision_hook(nullptr, nullptr);
-      continue;
-    }
-    c->fair->set_decision_hook(
-        [](void* context, decision what, const entity& who) {
-          const cpu& on = *static_cast<const cpu*>(context);
-          on.owner->observer_->on_decision(
-              on.owner->now_, on.number, who.is_group ? no_task : static_cast<const task&>(who).id,
-              what);
-        },
-        c.get());
+  for (auto& c : cpus_) listen(*c);
+}
+
+// A class has one hook, and it may be wanted by the observer and by the watch.
+void machine::listen(cpu& c) {
+  c.owner = this;
+  if (!tells_decisions_ && c.watch == nullptr) {
+    c.fair->set_decision_hook(nullptr, nullptr);
+    return;
   }
+  c.fair->set_decision_hook(
+      [](void* context, decision what, const entity& who) {
+        const cpu& on = *static_cast<const cpu*>(context);
+        if (on.watch != nullptr) on.watch->on_decision(what, who);
+        if (!on.owner->tells_decisions_) return;
+        on.owner->observer_->on_decision(on.owner->now_, on.number,
+                                         who.is_group ? no_task : static_cast<const task&>(who).id,
+                                         what);
+      },
+      &c);
 }
 
 void machine::tell_switch(const cpu& c, const sim_task* previous, const sim_task* next) const {

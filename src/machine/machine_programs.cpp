@@ -94,6 +94,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       return false;
     case op_kind::yield:
       c.clock_ns = clock_for_schedule(c);
+      ++c.counters.yields;
       if (t.real_time()) {
         c.rt_yields = true;
       } else {

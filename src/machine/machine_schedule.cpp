@@ -32,6 +32,7 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
     if (load_ != nullptr) load_->task_leaves(t.id, std::max(c->clock_ns, clock(now_)));
     t.cpu = target_cpu;
     c = cpus_[t.cpu].get();
+    ++c->counters.migrations_wakeup;
     if (t.in_class) t.in_class = c->fair->join_asleep(t, std::max(c->clock_ns, clock(now_)));
   }
   c->clock_ns = std::max(c->clock_ns, clock(now_));
@@ -46,8 +47,10 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
 }
 
 void machine::start_new(sim_task& t, std::uint32_t parent) {
-  t.cpu = placement_->cpu_for_new(t.id, t.cpu, parent == no_task ? t.cpu : tasks_[parent].cpu);
+  const unsigned parent_cpu = parent == no_task ? t.cpu : tasks_[parent].cpu;
+  t.cpu = placement_->cpu_for_new(t.id, t.cpu, parent_cpu);
   cpu& c = *cpus_[t.cpu];
+  if (t.cpu != parent_cpu) ++c.counters.migrations_fork;
   t.state = task_state::runnable;
   t.waiting_since_ns = now_;
   t.wait_began_by_wakeup = true;
@@ -107,7 +110,10 @@ void machine::schedule(cpu& c) {
   c.skip_clock_update = false;
   c.switch_at_ns = never_ns;
   sim_task* const previous = c.current;
+  if (c.watch != nullptr) c.watch->begin(previous);
   sim_task* const next = choose(c, c.clock_ns);
+  if (c.watch != nullptr) c.watch->finish(next);
+  ++c.counters.sched_count;
   if (load_ != nullptr) load_->after_pick(c.number, c.clock_ns);
   if (next != previous || (previous != nullptr && previous->state != task_state::running)) {
     if (observer_ != nullptr) tell_switch(c, previous, next);
@@ -158,7 +164,11 @@ void machine::switch_out(cpu& c, sim_task& t) {
   t.figures.cpu_ns += ran;
   c.figures.busy_ns += ran;
   for (sim_group* g = group_of(t); g != nullptr; g = g->parent) g->figures.cpu_ns += ran;
-  if (t.state != task_state::running) return;
+  if (t.state != task_state::running) {
+    ++c.counters.nvcsw;
+    return;
+  }
+  ++c.counters.nivcsw;
   t.state = task_state::runnable;
   t.waiting_since_ns = now_;
   t.wait_began_by_wakeup = false;
@@ -179,6 +189,8 @@ void machine::switch_in(cpu& c, sim_task& t) {
   }
   if (t.wait_counts) {
     const std::uint64_t waited = now_ - t.waiting_since_ns;
+    c.counters.wait_sum += waited;
+    ++c.counters.wait_count;
     if (waited > t.figures.max_wait_to_ns - t.figures.max_wait_from_ns) {
       t.figures.max_wait_from_ns = t.waiting_since_ns;
       t.figures.max_wait_to_ns = now_;

@@ -47,6 +47,29 @@ struct machine::sim_task : task {
   }
 };
 
+// Listens to the fair class of one CPU: counts what it decides and, for an observer, records each
+// decision.
+class machine::cpu_watch final : public choice_watcher {
+ public:
+  cpu_watch(const machine& owner, cpu& c, pick_observer* observer)
+      : owner_(&owner), cpu_(&c), observer_(observer) {}
+
+  void on_decision(decision what, const entity& who);
+  void before_choice(queue_view queue) override;
+  void before_tick();
+  void after_tick();
+  // Around a choice.
+  void begin(const sim_task* previous);
+  void finish(const sim_task* chosen);
+
+ private:
+  const machine* owner_;
+  cpu* cpu_;
+  pick_observer* observer_;  // nullptr: counts only
+  bool asked_before_tick_ = false;
+  pick_record record_;
+};
+
 struct machine::sim_group {
   sim_group() = default;
   task_group group;
@@ -78,7 +101,11 @@ struct machine::cpu {
   std::uint64_t hrtick_at_ns = never_ns;
   std::uint64_t work_at_ns = never_ns;
   std::uint64_t switch_at_ns = never_ns;
+  bool yielded = false;  // the current task, since the last choice
   cpu_figures figures;
+  sched_counters counters;        // what the class decides counts only while watched
+  sched_counters counted_before;  // the last reset
+  std::unique_ptr<cpu_watch> watch;
 };
 
 }  // namespace vlag

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "report/schedstat.hpp"
 #include "report/task_groups.hpp"
 
 namespace vlag {
@@ -115,6 +116,15 @@ json histograms_json(const run_figures& run) {
   return result;
 }
 
+json sched_counters_json(const sched_counters& counters) {
+  json result = json::object();
+  for (const sched_counter_info& c : all_sched_counters()) {
+    result[std::string(c.name) + (c.is_time ? "_ns" : "")] = counters.*c.value;
+  }
+  return result;
+}
+
+// schedstat: what --schedstat asks for.
 json counters_json(const run_figures& run) {
   std::uint64_t switches = 0;
   std::uint64_t voluntary = 0;
@@ -128,11 +138,21 @@ json counters_json(const run_figures& run) {
     wakeups += task.wakeups;
   }
   for (const cpu_figures& cpu : run.cpus) ticks += cpu.ticks;
-  return {{"switches_in", switches},
-          {"voluntary", voluntary},
-          {"involuntary", involuntary},
-          {"wakeups", wakeups},
-          {"ticks", ticks}};
+  json result{{"switches_in", switches},
+              {"voluntary", voluntary},
+              {"involuntary", involuntary},
+              {"wakeups", wakeups},
+              {"ticks", ticks}};
+  if (run.counters.empty()) return result;
+  json cpus = json::array();
+  for (std::size_t i = 0; i < run.counters.size(); ++i) {
+    json row{{"cpu", i}};
+    row.update(sched_counters_json(run.counters[i]));
+    cpus.push_back(std::move(row));
+  }
+  result["schedstat"] = {{"total", sched_counters_json(total_counters(run))},
+                         {"cpus", std::move(cpus)}};
+  return result;
 }
 
 json counts_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts) {

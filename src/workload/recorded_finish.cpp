@@ -162,6 +162,7 @@ recorded_programs program_builder::finish() {
   result.span_ns = span_.to_ns - span_.from_ns;
   result.milestones = static_cast<std::uint32_t>(order.size());
   result.figures.label = "recorded";
+  result.origin_ns = span_.from_ns - recording_.events.front().time_ns;
   result.measure_from_ns = measured_from_ns_ - span_.from_ns;
   result.figures.from_ns = result.measure_from_ns;
   result.figures.to_ns = result.span_ns;

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct recorded_programs {
   run_figures figures;                // the recording itself, measured over the window
   std::uint64_t span_ns = 0;          // from the first operation to the end of the window
   std::uint64_t measure_from_ns = 0;  // where the window begins in it
+  std::uint64_t origin_ns = 0;        // where the first operation is, after the first event
   std::uint32_t milestones = 0;       // one a task: its recorded work is done
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;
 };
@@ -60,6 +62,11 @@ struct recorded_span {
 // Throws input_error: a marker or time that the recording does not hold, an empty span.
 [[nodiscard]] recorded_span find_window(const trace::recording& recording,
                                         const std::string& window);
+
+// A moment in the recording's own time, ns: a time after its first event or a marker's text. Throws
+// input_error that begins with the option's name: neither, or after the end.
+[[nodiscard]] std::uint64_t find_moment(const trace::recording& recording, std::string_view option,
+                                        std::string_view text);
 
 [[nodiscard]] recorded_programs build_programs(const trace::recording& recording,
                                                const recorded_attributes& attributes,

@@ -14,9 +14,17 @@ constexpr std::uint64_t max_window_days = 90;
 constexpr std::uint64_t max_window_ns = max_window_days * 86'400 * 1'000'000'000;
 
 std::uint64_t find_edge(const trace::recording& recording, std::string_view text, bool is_end) {
+  if (text.empty())
+    return is_end ? recording.events.back().time_ns : recording.events.front().time_ns;
+  return find_moment(recording, "--window", text);
+}
+
+}  // namespace
+
+std::uint64_t find_moment(const trace::recording& recording, std::string_view option,
+                          std::string_view text) {
   const std::uint64_t first = recording.events.front().time_ns;
   const std::uint64_t last = recording.events.back().time_ns;
-  if (text.empty()) return is_end ? last : first;
   for (const trace::event& e : recording.events) {
     if (e.kind == trace::event_kind::marker && recording.strings.text(e.text) == text) {
       return e.time_ns;
@@ -25,17 +33,15 @@ std::uint64_t find_edge(const trace::recording& recording, std::string_view text
   const auto offset = text == "0" ? std::optional<std::uint64_t>(0) : parse_duration(text);
   if (!offset) {
     throw input_error(fmt::format(
-        "--window: '{}' is neither a marker of {} nor a time after its first event (like 1.5s)",
+        "{}: '{}' is neither a marker of {} nor a time after its first event (like 1.5s)", option,
         text, recording.path));
   }
   if (*offset > last - first) {
-    throw input_error(fmt::format("--window: {} lies after the end of {}, which spans {}", text,
+    throw input_error(fmt::format("{}: {} lies after the end of {}, which spans {}", option, text,
                                   recording.path, format_duration(last - first)));
   }
   return first + *offset;
 }
-
-}  // namespace
 
 recorded_span find_window(const trace::recording& recording, const std::string& window) {
   if (recording.events.empty()) {

@@ -192,9 +192,26 @@ const std::vector<std::pair<std::string, std::uint64_t>>& recorded_workload::ano
   return state_->programs.anomalies;
 }
 
-run_figures recorded_workload::simulate(const policy_variant& variant,
-                                        const std::function<void(unsigned)>& progress,
-                                        machine_observer* observer) const {
+std::uint64_t recorded_workload::after_first_event_ns(std::uint64_t simulated_ns) const noexcept {
+  return state_->programs.origin_ns + simulated_ns;
+}
+
+replay_moment recorded_workload::moment(const trace::recording& recording, std::string_view option,
+                                        std::string_view text) const {
+  const recorded_programs& programs = state_->programs;
+  const std::uint64_t after_first_event_ns =
+      find_moment(recording, option, text) - recording.events.front().time_ns;
+  const std::uint64_t from_ns = programs.origin_ns + programs.measure_from_ns;
+  const std::uint64_t to_ns = programs.origin_ns + programs.span_ns;
+  if (after_first_event_ns < from_ns || after_first_event_ns > to_ns) {
+    throw input_error(fmt::format("{}: {} lies outside of --window, which spans {} .. {}", option,
+                                  text, format_duration(from_ns), format_duration(to_ns)));
+  }
+  return {after_first_event_ns - programs.origin_ns, after_first_event_ns};
+}
+
+std::unique_ptr<machine> recorded_workload::prepare(const policy_variant& variant,
+                                                    machine_observer* observer) const {
   const recorded_programs& programs = state_->programs;
   const recorded_machine& recorded = programs.machine;
   machine_config config;
@@ -210,16 +227,55 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
   config.hrtick = variant.hrtick;
   config.seed = state_->options.seed;
   const chosen_groups chosen = choose_groups(programs, variant);
-  machine simulated(config, variant.config, programs.tasks.size(), chosen.groups.all().size());
-  simulated.set_observer(observer);
-  make_groups(simulated, chosen.groups, variant);
+  auto simulated = std::make_unique<machine>(config, variant.config, programs.tasks.size(),
+                                             chosen.groups.all().size());
+  simulated->set_observer(observer);
+  make_groups(*simulated, chosen.groups, variant);
   for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
     task_setup setup = programs.tasks[i];
     setup.group = chosen.of_task[i];
     apply_overrides(variant.overrides, setup);
     if (state_->options.repeat) make_repeating(setup);
-    simulated.add_task(std::move(setup));
+    simulated->add_task(std::move(setup));
   }
+  return simulated;
+}
+
+// Runs up to where the window begins.
+void recorded_workload::run_to_window(machine& simulated) const {
+  const recorded_programs& programs = state_->programs;
+  while (simulated.run_until(programs.measure_from_ns) == machine::stop_reason::program_ended) {
+    stop_if_livelocked(simulated, programs);
+  }
+  simulated.reset_figures();
+}
+
+recorded_workload::stopped_machine recorded_workload::run_to(const policy_variant& variant,
+                                                             const replay_moment& when,
+                                                             pick_observer* observer) const {
+  const recorded_programs& programs = state_->programs;
+  stopped_machine result{prepare(variant, nullptr), {}};
+  machine& simulated = *result.simulated;
+  if (observer != nullptr) simulated.observe_picks(*observer);
+  run_to_window(simulated);
+  while (simulated.run_until(when.simulated_ns) == machine::stop_reason::program_ended) {
+    stop_if_livelocked(simulated, programs);
+    const std::uint32_t ended = simulated.program_ended_by();
+    if (!state_->options.repeat && matters(programs, ended)) {
+      result.ran_out.push_back(programs.tasks[ended].name);
+    }
+  }
+  return result;
+}
+
+run_figures recorded_workload::simulate(const policy_variant& variant,
+                                        const std::function<void(unsigned)>& progress,
+                                        machine_observer* observer) const {
+  const recorded_programs& programs = state_->programs;
+  const std::unique_ptr<machine> prepared = prepare(variant, observer);
+  machine& simulated = *prepared;
+  if (state_->options.count_decisions) simulated.count_decisions();
+  run_to_window(simulated);
 
   const std::uint64_t span = programs.span_ns;
   const std::uint64_t limit = span * max_spans;
@@ -230,10 +286,6 @@ run_figures recorded_workload::simulate(const policy_variant& variant,
     simulated.set_observer(nullptr);
   };
   unsigned told = 0;
-  while (simulated.run_until(programs.measure_from_ns) == machine::stop_reason::program_ended) {
-    stop_if_livelocked(simulated, programs);
-  }
-  simulated.reset_figures();
   while (simulated.now_ns() < limit) {
     const std::uint64_t chunk = std::min(limit, span * (std::uint64_t{told} + 1) / steps_per_span);
     const auto reason = simulated.run_until(chunk);

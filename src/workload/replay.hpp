@@ -15,11 +15,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace vlag {
 
+class machine;
 class machine_observer;
+class pick_observer;
 
 // What a trace cannot say, from an attributes file (--attrs; docs/attributes-file.md).
 struct recorded_attributes {
@@ -63,6 +66,13 @@ struct replay_options {
   external_wakes wakes = external_wakes::automatic;
   bool repeat = false;  // start programs again when they run out
   std::uint64_t seed = 1;
+  bool count_decisions = false;  // fill the figures' counters
+};
+
+// A moment of a replay.
+struct replay_moment {
+  std::uint64_t simulated_ns = 0;          // the machine's time
+  std::uint64_t after_first_event_ns = 0;  // the recording's
 };
 
 // Not thread safe; simulate() may be called several times and gives the same for the same variant.
@@ -93,8 +103,29 @@ class recorded_workload {
                                      const std::function<void(unsigned)>& progress = {},
                                      machine_observer* observer = nullptr) const;
 
+  // A time after the recording's first event (in ns, or a duration like 1.5s) or a marker's text.
+  // Throws input_error that begins with the option's name: neither, or outside of the window.
+  // Requires: the recording is the one that the workload was made from.
+  [[nodiscard]] replay_moment moment(const trace::recording& recording, std::string_view option,
+                                     std::string_view text) const;
+  [[nodiscard]] std::uint64_t after_first_event_ns(std::uint64_t simulated_ns) const noexcept;
+
+  // Runs the workload under that variant up to the moment, events of that very ns included, and
+  // gives the machine as it is then. Figures count from the window's beginning. The observer, if
+  // there is one, must outlive the machine. ran_out: names of tasks that matter and ran out of
+  // recorded work before.
+  struct stopped_machine {
+    std::unique_ptr<machine> simulated;
+    std::vector<std::string> ran_out;
+  };
+  [[nodiscard]] stopped_machine run_to(const policy_variant& variant, const replay_moment& when,
+                                       pick_observer* observer = nullptr) const;
+
  private:
   struct state;
+  [[nodiscard]] std::unique_ptr<machine> prepare(const policy_variant& variant,
+                                                 machine_observer* observer) const;
+  void run_to_window(machine& simulated) const;
   std::unique_ptr<state> state_;
 };
 

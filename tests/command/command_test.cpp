@@ -87,7 +87,7 @@ TEST_F(command, says_its_version) {
 }
 
 TEST_F(command, help_of_each_subcommand_shows_an_example_that_works) {
-  for (const std::string name : {"replay", "verify", "profiles", "features"}) {
+  for (const std::string name : {"replay", "explain", "verify", "profiles", "features"}) {
     const outcome help = vlag(name + " --help");
     EXPECT_EQ(help.code, 0);
     const auto at = help.out.find("Example:\n");
@@ -312,6 +312,77 @@ TEST_F(command, a_recording_can_come_by_pipe) {
       shell("xz -dc " + recording + ".trace.xz | " VLAG_COMMAND " replay - --quiet");
   EXPECT_EQ(piped.code, 0) << piped.err;
   EXPECT_EQ(piped.out, file.out);
+}
+
+TEST_F(command, schedstat_counts_under_each_policy) {
+  const std::string both = replay + "--policy linux-6.12 --policy linux-6.1 ";
+  const outcome o = vlag(both + "--quiet --schedstat");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "\nlinux-6.12\n\nCounter ")) << o.out;
+  EXPECT_TRUE(has(o.out, "\nlinux-6.1\n\nCounter ")) << o.out;
+  EXPECT_TRUE(has(o.out, "\npreempt_deadline "));
+  EXPECT_FALSE(has(vlag(both + "--quiet").out, "preempt_deadline"));
+
+  json with = json::parse(vlag(both + "--schedstat --json -").out);
+  json without = json::parse(vlag(both + "--json -").out);
+  EXPECT_FALSE(with["results"][0]["counters"].contains("schedstat"));  // the recording
+  for (std::size_t i = 1; i <= 2; ++i) {
+    json& counters = with["results"][i]["counters"];
+    const json& total = counters["schedstat"]["total"];
+    ASSERT_EQ(counters["schedstat"]["cpus"].size(), 1U);
+    EXPECT_EQ(total["nvcsw"], counters["voluntary"]);
+    EXPECT_EQ(total["nivcsw"], counters["involuntary"]);
+    EXPECT_EQ(total["preempt_deadline"] != 0, i == 1);
+    counters.erase("schedstat");
+    EXPECT_EQ(with["results"][i], without["results"][i]) << "counting changed the run";
+  }
+}
+
+TEST_F(command, debug_at_shows_queues_and_tasks_of_each_policy) {
+  const outcome o = vlag(replay + "--policy linux-6.12 --policy linux-6.1 --debug-at 1.5s");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out.rfind("linux-6.12, 1.5s after the first event\n\ncpu#0\n", 0), 0U) << o.out;
+  EXPECT_TRUE(has(o.out, "\nlinux-6.1, 1.5s after the first event\n\ncpu#0\n")) << o.out;
+  EXPECT_TRUE(has(o.out, "\n  .zero_vruntime ")) << o.out;
+  EXPECT_TRUE(has(o.out, "\n  .min_vruntime ")) << o.out;
+  EXPECT_EQ(o.out, vlag(replay + "--policy linux-6.12 --policy linux-6.1 --debug-at 1500ms").out);
+  const outcome nicer = vlag(replay + "--policy linux-6.12,frame.latency_nice=-5 --debug-at 1s");
+  EXPECT_TRUE(has(nicer.out, "   120            -5  ")) << nicer.out;
+  const std::string group = "tests/data/traces/6.12-k-1cpu";
+  const outcome groups =
+      vlag("replay " + group + ".trace.xz --attrs " + group + ".json --debug-at 1s");
+  EXPECT_TRUE(has(groups.out, "\n\ncfs_rq[0]:/ga\n  .left_deadline ")) << groups.out;
+  EXPECT_TRUE(has(groups.out, "  /gb\n")) << groups.out;
+  EXPECT_EQ(vlag(replay + "--policy paper95 --debug-at 1s").code, 0);
+  refuses(replay + "--debug-at 4s", {"--debug-at: 4s lies after the end of", "which spans 3.0"});
+  refuses(replay + "--debug-at 1s --window 2s..", {"--debug-at: 1s lies outside of --window"});
+  refuses(replay + "--debug-at ''", {"the value is empty"});
+  refuses(replay + "--debug-at noon", {"'noon' is neither a marker of", "(like 1.5s)"});
+  for (const std::string other : {"--json -", "--schedstat", "--self-check"}) {
+    refuses(replay + "--debug-at 1s " + other, {"--debug-at", other.substr(0, other.find(' '))});
+  }
+}
+
+TEST_F(command, explain_says_who_won_and_why) {
+  const std::string explain = "explain " + recording + ".trace.xz " + attrs;
+  const outcome o = vlag(explain + "--policy linux-6.12 --at 1.5s");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(content(VLAG_SOURCE "/docs/explain.md"), "```\n" + o.out + "```\n")) << o.out;
+  const outcome cfs = vlag(explain + "--at 1.5s");  // as recorded
+  EXPECT_EQ(cfs.code, 0) << cfs.err;
+  EXPECT_TRUE(has(cfs.out, ", under linux-6.1")) << cfs.out;
+  EXPECT_TRUE(has(cfs.out, "had used up its share of the period")) << cfs.out;
+
+  refuses(explain, {"--at is required"});
+  refuses(explain + "--at 4s", {"--at: 4s lies after the end of", "which spans 3.0"});
+  refuses(explain + "--at 1s --cpu 1", {"--cpu: 1 is not in the recording; expected 0 .. 0"});
+  refuses(explain + "--at 1s --cpu -1", {"--cpu"});
+  refuses(explain + "--at 1s --policy linux-6.1 --policy linux-6.12",
+          {"--policy: 2 policies given; expected one"});
+  refuses(explain + "--at 1s --policy linux-6.1,frme.slice=1ms", {"no task 'frme'", "frame"});
+  refuses(explain + "--at 1s --policy paper95", {"--policy: decisions of paper95"});
+  refuses(explain + "--at 1s --json -", {"unknown option --json"});
+  refuses("explain no-such-file --at 1s", {"no-such-file"});
 }
 
 }  // namespace
