@@ -300,7 +300,8 @@ TEST(recorded_programs, a_task_first_seen_on_an_idle_cpu_had_not_waited_since_th
 TEST(recorded_programs, a_wait_under_way_at_the_end_counts_when_it_is_the_longest) {
   recording_builder b;
   b.run(0, 0, 'R', 1).run(100, 1, 'R', 2).mark(900, "x");
-  const task_figures& waiting = test::figures_of(test::build(b).figures, 1);
+  const recorded_programs got = test::build(b);
+  const task_figures& waiting = test::figures_of(got.figures, 1);
   EXPECT_EQ(waiting.preempt_wait.count(), 1U);
   EXPECT_EQ(waiting.preempt_wait.max_ns(), 800'000U);
 }
