@@ -33,7 +33,9 @@ std::string check_not_empty(const std::string& text) {
 void declare_source_options(CLI::App& command, source_request& request) {
   command
       .add_option("TRACE", request.trace,
-                  "the recording: ftrace text, plain, gz, xz or zstd; - reads standard input")
+                  "the recording: ftrace or perf script text, perf.data, trace.dat or Perfetto, "
+                  "also compressed;\n"
+                  "- reads standard input")
       ->required();
   command
       .add_option("--attrs", request.attributes_file,
@@ -45,7 +47,7 @@ void declare_source_options(CLI::App& command, source_request& request) {
           "--policy", request.policies,
           "replay under PROFILE[,KEY=VALUE]..., KEY a feature, a constant, TASK.ATTR with ATTR\n"
           "nice, latency_nice, slice, policy, cpus (0-3, 0+2-3) or group (/a/b), or GROUP.FILE\n"
-          "(/a.cpu.weight); several times for several policies\n"
+          "(/a.cpu.weight); several times for several policies (explain takes one)\n"
           "(default: the recorded one if --attrs names it, else linux-6.12)")
       ->type_name("SPEC")
       ->allow_extra_args(false);

@@ -476,9 +476,11 @@ TEST(recorded_programs, attributes_say_what_the_recording_cannot) {
   recorded_attributes::task first;
   first.pattern = "t[12]";
   first.slice_ns = 3'000'000;
+  first.latency_nice = 4;
   recorded_attributes::task second;
   second.pattern = "2";
   second.nice = -7;
+  second.latency_nice = -20;
   second.policy = sched_policy::round_robin;
   second.clock_poll_ns = 0;
   attributes.tasks = {first, second};
@@ -487,6 +489,8 @@ TEST(recorded_programs, attributes_say_what_the_recording_cannot) {
   EXPECT_EQ(test::setup_of(got, 1).slice_ns, 3'000'000U);
   EXPECT_EQ(test::setup_of(got, 1).clock_poll_ns, 5000U);
   EXPECT_EQ(test::setup_of(got, 2).slice_ns, 3'000'000U);
+  EXPECT_EQ(test::setup_of(got, 1).latency_nice, 4);
+  EXPECT_EQ(test::setup_of(got, 2).latency_nice, -20);
   EXPECT_EQ(test::setup_of(got, 2).nice, -7);
   EXPECT_EQ(test::setup_of(got, 2).clock_poll_ns, 0U);
   EXPECT_EQ(test::setup_of(got, 2).policy, sched_policy::round_robin);
