@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -49,6 +50,7 @@ std::string unexpected_argument(const CLI::App& app, const std::string& fallback
   const CLI::App& command = chosen_command(app);
   std::vector<std::string> extras = command.remaining();
   if (extras.empty()) extras = app.remaining();
+  extras.erase(std::remove(extras.begin(), extras.end(), "--"), extras.end());
   if (extras.empty()) return fallback;
   const std::string& extra = extras.front();
   const bool is_option = extra.size() > 1 && extra.front() == '-';

@@ -97,6 +97,12 @@ bool use_perf(const record_request& request, const std::string& tracefs) {
       "cannot record: {}; {}; --print-commands says what to type elsewhere", perf, direct));
 }
 
+bool same_place(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::absolute(a), ignored) ==
+         fs::weakly_canonical(fs::absolute(b), ignored);
+}
+
 int record(const record_request& request) {
   const std::vector<std::string> workload = workload_of(request);
   if (request.print_commands) {
@@ -105,7 +111,10 @@ int record(const record_request& request) {
   }
   const std::string attributes =
       request.attributes.empty() ? request.output + ".json" : request.attributes;
-  require_other_file(attributes, request.output);
+  if (same_place(attributes, request.output)) {
+    throw input_error(
+        fmt::format("--attrs: {} is the recording; expected another file", attributes));
+  }
   require_writable(request.output);
   require_writable(attributes);
   const std::string tracefs = find_tracefs();

@@ -38,8 +38,10 @@ constexpr std::array<std::string_view, 9> events = {
 // Of each CPU: some 80,000 events, which a busy CPU writes in a fraction of a second; perf empties
 // it all the time.
 constexpr std::string_view perf_buffer = "8M";
-// Of each CPU: nobody empties it. Some 60 bytes an event.
-constexpr unsigned tracefs_buffer_kb = 65'536;
+// Of each CPU: nobody empties it. Some 60 bytes an event. All of them take an eighth of the memory
+// at most.
+constexpr long tracefs_buffer_kb = 65'536;
+constexpr long tracefs_buffer_least_kb = 1024;
 constexpr int cannot_run = 127;
 
 std::string errno_text(int error) { return std::strerror(error); }
@@ -188,6 +190,13 @@ class trace_instance {
  private:
   fs::path folder_;
 };
+
+long tracefs_buffer_of_host_kb() {
+  const long pages = std::max(1L, ::sysconf(_SC_PHYS_PAGES));
+  const long cpus = std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF));
+  const long fair_share = pages / 8 / cpus * (::sysconf(_SC_PAGESIZE) / 1024);
+  return std::clamp(fair_share, tracefs_buffer_least_kb, tracefs_buffer_kb);
+}
 
 void copy_text(const fs::path& from, const std::string& to) {
   std::ifstream in(from, std::ios::binary);
@@ -341,7 +350,7 @@ void record_with_tracefs(const std::string& tracefs, const std::string& file,
   const trace_instance instance(tracefs);
   instance.set("tracing_on", "0");
   instance.set("trace_clock", "mono");
-  instance.set("buffer_size_kb", std::to_string(tracefs_buffer_kb));
+  instance.set("buffer_size_kb", std::to_string(tracefs_buffer_of_host_kb()));
   for (const std::string& name : known_events(tracefs)) {
     instance.set(fmt::format("events/sched/{}/enable", name), "1");
   }
