@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "input/byte_source.hpp"
@@ -90,7 +91,7 @@ std::string status_field(std::string_view status, std::string_view name) {
 
 class host_reader {
  public:
-  host_reader(const std::string& root, const get_attr& ask) : root_(root), ask_(ask) {}
+  host_reader(std::string root, const get_attr& ask) : root_(std::move(root)), ask_(ask) {}
 
   host_state read() {
     state_.kernel = trimmed(file("proc/sys/kernel/osrelease"));
@@ -112,7 +113,7 @@ class host_reader {
   // EEVDF called its base slice min_granularity once, and CFS its own constant too: only before the
   // features have RUN_TO_PARITY is it CFS's.
   std::string first_of(const std::string& name, const std::string& older) const {
-    const std::string text = file("sys/kernel/debug/sched/" + name);
+    std::string text = file("sys/kernel/debug/sched/" + name);
     if (!text.empty()) return text;
     if (older == "sched_features") return file("sys/kernel/debug/" + older);
     const bool eevdf = state_.features.find("RUN_TO_PARITY") != std::string::npos;

@@ -110,6 +110,7 @@ class signals_end_child {
   for (const int signal : ending_signals) std::signal(signal, SIG_DFL);
   ::prctl(PR_SET_PDEATHSIG, SIGINT);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());
@@ -139,8 +140,7 @@ int run(std::span<const std::string> line) {
   ::close(ready[1]);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   int error = pid < 0 ? fork_error : 0;
-  ssize_t got = 0;
-  while (pid > 0 && (got = ::read(ready[0], &error, sizeof error)) < 0 && errno == EINTR) {
+  while (pid > 0 && ::read(ready[0], &error, sizeof error) < 0 && errno == EINTR) {
   }
   ::close(ready[0]);
   int status = 0;
