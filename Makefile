@@ -7,7 +7,7 @@ VLAG := build/vlag
 SOURCES = git ls-files '*.cpp' '*.hpp'
 
 .PHONY: build command configure run test bench fidelity aarch64 mutants fuzz fuzz-readers-long \
-        fuzz-long format format-check lint clean
+        fuzz-long install deb deb-check host-check format format-check lint clean
 
 # All of it: command, tests, benchmarks.
 build: configure
@@ -15,7 +15,7 @@ build: configure
 
 # The command alone, which is what a first look needs.
 command: configure
-	@cmake --build --preset release -j $(JOBS) --target vlag
+	@cmake --build --preset release -j $(JOBS) --target vlag --target command_share
 
 configure:
 	@scripts/setup
@@ -80,6 +80,24 @@ mutants:
 fuzz-long: configure fuzz-readers-long
 	@cmake --build --preset release -j $(JOBS) --target eevdf_tree_test
 	@scripts/fuzz-long build/release/tests/property/eevdf_tree_test
+
+# The command with man pages and completion, and the core library, under DESTDIR and PREFIX.
+PREFIX ?= /usr/local
+install: command
+	@DESTDIR=$(abspath $(DESTDIR)) cmake --install build/release --prefix $(PREFIX)
+
+# build/release/packages/: vlag and libvlag-dev.
+deb: command
+	@scripts/setup package
+	@cd build/release && cpack
+
+# Installs both packages on this machine, tries them, and removes them.
+deb-check: deb
+	@scripts/deb-check build/release/packages
+
+# Records this host with perf and compares what vlag reads with what perf prints.
+host-check: command
+	@scripts/host-check $(VLAG)
 
 format:
 	@scripts/setup lint

@@ -18,5 +18,8 @@ void add_compare_command(CLI::App& app, int& exit_code);
 void add_trace_command(CLI::App& app, int& exit_code);
 void add_profiles_command(CLI::App& app, int& exit_code);
 void add_features_command(CLI::App& app, int& exit_code);
+void add_record_command(CLI::App& app, int& exit_code);
+// Hidden from help.
+void add_generate_command(CLI::App& app, int& exit_code);
 
 }  // namespace vlag

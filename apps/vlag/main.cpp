@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -49,6 +50,7 @@ std::string unexpected_argument(const CLI::App& app, const std::string& fallback
   const CLI::App& command = chosen_command(app);
   std::vector<std::string> extras = command.remaining();
   if (extras.empty()) extras = app.remaining();
+  extras.erase(std::remove(extras.begin(), extras.end(), "--"), extras.end());
   if (extras.empty()) return fallback;
   const std::string& extra = extras.front();
   const bool is_option = extra.size() > 1 && extra.front() == '-';
@@ -61,7 +63,7 @@ std::string unexpected_argument(const CLI::App& app, const std::string& fallback
     }
   } else if (&command == &app) {
     for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(c->get_name());
+      if (!c->get_group().empty()) known.push_back(c->get_name());
     }
   }
   const std::vector<std::string_view> candidates(known.begin(), known.end());
@@ -92,6 +94,7 @@ int run(int argc, char** argv) {
   app.footer("Exit code: 0 done, 1 a check said no, 2 bad usage or input, 3 internal fault.");
   int exit_code = 0;
   errno = 0;
+  vlag::add_record_command(app, exit_code);
   vlag::add_replay_command(app, exit_code);
   vlag::add_run_command(app, exit_code);
   vlag::add_explain_command(app, exit_code);
@@ -103,6 +106,7 @@ int run(int argc, char** argv) {
   vlag::add_trace_command(app, exit_code);
   vlag::add_profiles_command(app, exit_code);
   vlag::add_features_command(app, exit_code);
+  vlag::add_generate_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version

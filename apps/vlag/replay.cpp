@@ -251,13 +251,18 @@ void require_output(const replay_request& request, const std::string& path) {
 }
 
 void require_different_outputs(const replay_request& request) {
+  if (request.html_path == "-" || request.perfetto_path == "-") {
+    throw input_error(fmt::format("{}: - is not taken; expected a file (or /dev/stdout)",
+                                  request.html_path == "-" ? "--html" : "--perfetto"));
+  }
   const std::pair<const char*, const std::string&> outputs[] = {
       {"--json", request.json_path},
       {"--html", request.html_path},
       {"--perfetto", request.perfetto_path}};
   for (const auto& [name, path] : outputs) {
     for (const auto& [other, other_path] : outputs) {
-      if (path.empty() || &path == &other_path || path != other_path) continue;
+      if (path.empty() || other_path.empty() || &path == &other_path) continue;
+      if (!same_output(path, other_path)) continue;
       throw input_error(
           fmt::format("{} and {}: both are {}; expected two files", name, other, path));
     }

@@ -31,14 +31,17 @@ std::string check_not_empty(const std::string& text) {
 }
 
 void declare_policies(CLI::App& command, std::vector<std::string>& policies,
-                      std::vector<std::string>& settings) {
+                      std::vector<std::string>& settings, std::string_view when_none) {
   command
       .add_option(
           "--policy", policies,
-          "run under PROFILE[,KEY=VALUE]..., KEY a feature, a constant, TASK.ATTR with ATTR\n"
-          "nice, latency_nice, slice, policy, cpus (0-3, 0+2-3) or group (/a/b), or GROUP.FILE\n"
-          "(/a.cpu.weight); several times for several policies\n"
-          "(default: the recorded one if --attrs names it, else linux-6.12)")
+          fmt::format(
+              "run under PROFILE[,KEY=VALUE]..., KEY a feature, a constant, TASK.ATTR with ATTR\n"
+              "nice, latency_nice, slice, policy, cpus (0-3, 0+2-3) or group (/a/b), or "
+              "GROUP.FILE\n"
+              "(/a.cpu.weight); several times for several policies (explain takes one)\n"
+              "(default: {})",
+              when_none))
       ->type_name("SPEC")
       ->allow_extra_args(false);
   command
@@ -64,14 +67,17 @@ void declare_seed(CLI::App& command, std::uint64_t& seed) {
 void declare_source_options(CLI::App& command, source_request& request) {
   command
       .add_option("TRACE", request.trace,
-                  "the recording: ftrace text, plain, gz, xz or zstd; - reads standard input")
+                  "the recording: ftrace or perf script text, perf.data, trace.dat or Perfetto, "
+                  "also compressed;\n"
+                  "- reads standard input")
       ->required();
   command
       .add_option("--attrs", request.attributes_file,
                   "JSON file with what a trace cannot say: kernel, hz, features, slices")
       ->type_name("FILE")
       ->check(check_not_empty);
-  declare_policies(command, request.policies, request.settings);
+  declare_policies(command, request.policies, request.settings,
+                   "the recorded one if --attrs names it, else linux-6.12");
   command
       .add_option("--window", request.replay.window,
                   "span of the recording: each end a time after its start or a marker's text")

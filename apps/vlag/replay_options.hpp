@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workload/replay.hpp"
@@ -33,9 +34,10 @@ struct replay_request : source_request {
   bool schedstat = false;
 };
 
-// --policy and --set; --seed: the same for every command that simulates.
+// --policy and --set; --seed: the same for every command that simulates. when_none: the policy
+// where none is given, in words.
 void declare_policies(CLI::App& command, std::vector<std::string>& policies,
-                      std::vector<std::string>& settings);
+                      std::vector<std::string>& settings, std::string_view when_none);
 void declare_seed(CLI::App& command, std::uint64_t& seed);
 
 // Declare the options; the request is filled when the command line is parsed.

@@ -218,7 +218,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   auto request = std::make_shared<run_request>();
   command->add_option("WORKLOAD", request->workload, "an rt-app JSON file; - reads standard input")
       ->required();
-  declare_policies(*command, request->policies, request->settings);
+  declare_policies(*command, request->policies, request->settings, "linux-6.12");
   declare_seed(*command, request->seed);
   command
       ->add_option("--duration", request->duration,

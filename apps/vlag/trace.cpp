@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -104,16 +105,30 @@ int info(const trace_request& request) {
   return 0;
 }
 
+bool is_of_the_schedule(trace::event_kind kind) {
+  return kind == trace::event_kind::sched_switch || kind == trace::event_kind::waking ||
+         kind == trace::event_kind::wakeup || kind == trace::event_kind::wakeup_new ||
+         kind == trace::event_kind::migrate;
+}
+
 // Says what it read.
 trace::recording_info convert_to_perfetto(const trace_request& request,
                                           const std::function<void(std::string_view)>& out) {
   progress_bar bar(request.progress(), "reading");
-  const trace::recording all = trace::read_recording(
+  trace::recording all = trace::read_recording(
       request.input, [&](std::uint64_t done, std::uint64_t bytes, std::uint64_t events) {
         bar.update(done, bytes, static_cast<double>(events), "events");
       });
   perfetto_writer writer(out);
   tell_recording(all, all.events.front().time_ns, all.events.back().time_ns, writer);
+  const auto left_out = std::count_if(all.events.begin(), all.events.end(),
+                                      [](const auto& e) { return !is_of_the_schedule(e.kind); });
+  if (left_out != 0) {
+    all.anomalies.push_back(
+        {"forks, exits, markers and statistics left out: no part of the schedule",
+         static_cast<std::uint64_t>(left_out),
+         {}});
+  }
   return all;
 }
 

@@ -13,7 +13,9 @@
 //
 // Typical use:
 //
-//   fair.fork(a, now); fair.fork(b, now);
+//   fair_class fair(config, storage);          // both the caller's: see examples/tenants
+//   set_initial_attributes(a, sched_policy::normal, 0);                  // and so b
+//   if (!fair.fork(a, now) || !fair.fork(b, now)) ...                   // the storage is full
 //   task* running = fair.schedule(now);          // a
 //   fair.tick(now + 4'000'000);
 //   if (fair.need_resched()) running = fair.schedule(now + 4'000'000);   // b

@@ -30,6 +30,26 @@ entity_view common_view(const entity& e, const entity* running) {
   return view;
 }
 
+// What both classes' queues have.
+template <typename Class, typename Level>
+queue_view common_queue_view(const Class& fair, const Level& level) {
+  const auto& queue = level.queue;
+  queue_view view;
+  view.group = level.group == nullptr ? 0 : level.group->id;
+  view.depth = level.depth;
+  view.nr_queued = queue.nr_queued();
+  view.h_nr_queued = level.h_nr_queued;
+  view.h_nr_idle = level.h_nr_idle;
+  view.load = queue.load();
+  view.throttled = level.throttled;
+  if (const entity* c = queue.current(); c != nullptr && c->queued) {
+    view.entities.push_back(view_of(fair, level, *c));
+  }
+  queue.waiting().for_each(
+      [&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
+  return view;
+}
+
 }  // namespace
 
 entity_view view_of(const task& t) { return common_view(t, nullptr); }
@@ -46,23 +66,11 @@ entity_view view_of(const fair_class& /*fair*/, const fair_level& level, const e
 
 queue_view view_of(const fair_class& fair, const fair_level& level) {
   const run_queue& queue = level.queue;
-  queue_view view;
+  queue_view view = common_queue_view(fair, level);
   view.engine = fair_engine::eevdf;
-  view.group = level.group == nullptr ? 0 : level.group->id;
-  view.depth = level.depth;
-  view.nr_queued = queue.nr_queued();
-  view.h_nr_queued = level.h_nr_queued;
   view.h_nr_runnable = level.h_nr_runnable;
-  view.h_nr_idle = level.h_nr_idle;
   view.reference = queue.reference();
   view.average_vruntime = queue.average_vruntime();
-  view.load = queue.load();
-  view.throttled = level.throttled;
-  if (const entity* c = queue.current(); c != nullptr && c->queued) {
-    view.entities.push_back(view_of(fair, level, *c));
-  }
-  queue.waiting().for_each(
-      [&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
   return view;
 }
 
@@ -78,22 +86,10 @@ entity_view view_of(const cfs_class& fair, const cfs_level& level, const entity&
 
 queue_view view_of(const cfs_class& fair, const cfs_level& level) {
   const cfs_queue& queue = level.queue;
-  queue_view view;
+  queue_view view = common_queue_view(fair, level);
   view.engine = fair_engine::cfs;
-  view.group = level.group == nullptr ? 0 : level.group->id;
-  view.depth = level.depth;
-  view.nr_queued = queue.nr_queued();
-  view.h_nr_queued = level.h_nr_queued;
   view.h_nr_runnable = level.h_nr_queued;
-  view.h_nr_idle = level.h_nr_idle;
   view.reference = queue.min_vruntime();
-  view.load = queue.load();
-  view.throttled = level.throttled;
-  if (const entity* c = queue.current(); c != nullptr && c->queued) {
-    view.entities.push_back(view_of(fair, level, *c));
-  }
-  queue.waiting().for_each(
-      [&](const entity& e) { view.entities.push_back(view_of(fair, level, e)); });
   return view;
 }
 

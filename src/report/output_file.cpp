@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -42,6 +44,27 @@ bool is_standard_input(const std::string& path) {
          S_ISREG(in.st_mode) && file.st_dev == in.st_dev && file.st_ino == in.st_ino;
 }
 
+// N of /dev/fd/N and its like: opening these anew would lose the place that was reached.
+std::optional<int> open_descriptor(const std::string& path) {
+  const std::string name = fs::path(path).lexically_normal().string();
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!name.starts_with(folder)) continue;
+    int number = -1;
+    const char* const end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + folder.size(), end, number);
+    if (error == std::errc() && rest == end && number >= 0) return number;
+  }
+  return std::nullopt;
+}
+
+void require_open_for_writing(const std::string& path, int descriptor) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0) refuse(path, std::strerror(errno));
+  if ((flags & O_ACCMODE) == O_RDONLY) refuse(path, "it is open for reading only");
+}
+
 bool is_special(const fs::path& target) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
@@ -53,6 +76,8 @@ class open_file {
  public:
   open_file(const fs::path& path, int flags, mode_t mode)
       : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  // Writes to what is open already.
+  explicit open_file(int descriptor) : descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3)) {}
   ~open_file() {
     if (descriptor_ >= 0) ::close(descriptor_);
     if (remove_) ::unlink(path_.c_str());
@@ -86,6 +111,10 @@ class open_file {
 }  // namespace
 
 void require_writable(const std::string& path) {
+  if (const auto descriptor = open_descriptor(path)) {
+    require_open_for_writing(path, *descriptor);
+    return;
+  }
   const fs::path target = target_of(path);
   std::error_code error;
   if (fs::is_directory(target, error)) refuse(path, "it is a directory");
@@ -104,6 +133,12 @@ void require_other_file(const std::string& path, const std::string& input) {
   if (same) refuse(path, "it is an input of this run");
 }
 
+bool same_output(const std::string& path, const std::string& other) {
+  if (path == other) return true;
+  if (path == "-" || other == "-") return false;
+  return target_of(fs::absolute(path)) == target_of(fs::absolute(other));
+}
+
 struct whole_file::state {
   std::string path;  // as the user wrote it
   fs::path target;
@@ -117,10 +152,17 @@ struct whole_file::state {
         file(written, O_WRONLY | flags, 0666) {
     if (!file.is_open()) refuse(path, std::strerror(errno));
   }
+  state(std::string name, int descriptor) : path(std::move(name)), file(descriptor) {
+    if (!file.is_open()) refuse(path, std::strerror(errno));
+  }
 };
 
 whole_file::whole_file(const std::string& path) {
   require_writable(path);
+  if (const auto descriptor = open_descriptor(path)) {
+    state_ = std::make_unique<state>(path, *descriptor);
+    return;
+  }
   const fs::path target = target_of(path);
   if (is_special(target)) {
     state_ = std::make_unique<state>(path, target, target, 0);

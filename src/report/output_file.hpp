@@ -16,6 +16,9 @@ void require_writable(const std::string& path);
 // Says no when the result would replace an input, "-" being standard input. Throws input_error.
 void require_other_file(const std::string& path, const std::string& input);
 
+// Two names of one file, whether it exists or not.
+[[nodiscard]] bool same_output(const std::string& path, const std::string& other);
+
 // Writes a new file beside and renames it; a symbolic link stays and its target is replaced; a
 // device or pipe is written to directly. Throws input_error; then nothing of the old file is lost.
 void write_whole_file(const std::string& path, std::string_view content);

@@ -45,8 +45,8 @@ constexpr std::array<std::string_view, 13> known_keys = {"hz",
                                                          "groups",
                                                          "version"};
 
-constexpr std::array<std::string_view, 7> known_task_keys = {
-    "group", "pid", "name", "nice", "slice_us", "clock_poll_us", "policy"};
+constexpr std::array<std::string_view, 8> known_task_keys = {
+    "group", "pid", "name", "nice", "slice_us", "latency_nice", "clock_poll_us", "policy"};
 
 // What descriptions of recordings also hold and a replay has no use for.
 constexpr std::array<std::string_view, 11> other_keys = {"name",       "cpus",
@@ -351,13 +351,15 @@ class attributes_reader {
       if (const auto slice = integer(entry, "slice_us", 0, 1'000'000, where)) {
         t.slice_ns = *slice * 1000;
       }
+      t.latency_nice = signed_integer(entry, "latency_nice", -20, 19, where);
       if (const auto poll = integer(entry, "clock_poll_us", 0, 1'000'000, where)) {
         t.clock_poll_ns = *poll * 1000;
       }
       t.policy = policy_of(entry, where);
       t.group = group_path(entry, "group", where);
       if (t.group) result.groups.number_of(*t.group);
-      if (!t.nice && !t.slice_ns && !t.clock_poll_ns && !t.policy && !t.group) continue;
+      if (!t.nice && !t.slice_ns && !t.latency_nice && !t.clock_poll_ns && !t.policy && !t.group)
+        continue;
       if (const auto pid = integer(entry, "pid", 0, INT32_MAX, where)) {
         t.pattern = std::to_string(*pid);
       } else {

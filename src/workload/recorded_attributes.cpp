@@ -14,6 +14,7 @@ namespace {
 void choose_latest(entry_choice& choice, const entry_choice& other) {
   choice.nice = std::max(choice.nice, other.nice);
   choice.slice = std::max(choice.slice, other.slice);
+  choice.latency_nice = std::max(choice.latency_nice, other.latency_nice);
   choice.clock_poll = std::max(choice.clock_poll, other.clock_poll);
   choice.policy = std::max(choice.policy, other.policy);
   choice.group = std::max(choice.group, other.group);
@@ -21,9 +22,9 @@ void choose_latest(entry_choice& choice, const entry_choice& other) {
 
 entry_choice choice_of(const recorded_attributes::task& entry, std::size_t place) {
   const auto number = [place](bool said) { return said ? place + 1 : 0; };
-  return {number(entry.nice.has_value()), number(entry.slice_ns.has_value()),
-          number(entry.clock_poll_ns.has_value()), number(entry.policy.has_value()),
-          number(entry.group.has_value())};
+  return {number(entry.nice.has_value()),         number(entry.slice_ns.has_value()),
+          number(entry.latency_nice.has_value()), number(entry.clock_poll_ns.has_value()),
+          number(entry.policy.has_value()),       number(entry.group.has_value())};
 }
 
 }  // namespace
@@ -59,6 +60,9 @@ void program_builder::apply_attributes(const traced_task& t, task_setup& setup) 
   setup.clock_poll_ns = setup.policy == sched_policy::normal ? attributes_.clock_poll_ns : 0;
   if (choice.nice != 0) setup.nice = static_cast<int>(*entries[choice.nice - 1].nice);
   if (choice.slice != 0) setup.slice_ns = *entries[choice.slice - 1].slice_ns;
+  if (choice.latency_nice != 0) {
+    setup.latency_nice = static_cast<int>(*entries[choice.latency_nice - 1].latency_nice);
+  }
   if (choice.clock_poll != 0) setup.clock_poll_ns = *entries[choice.clock_poll - 1].clock_poll_ns;
   if (choice.policy != 0) setup.policy = *entries[choice.policy - 1].policy;
   if (choice.group != 0) setup.group = groups_.number_of(*entries[choice.group - 1].group);

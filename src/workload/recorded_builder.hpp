@@ -92,6 +92,7 @@ struct traced_cpu {
 struct entry_choice {
   std::size_t nice = 0;
   std::size_t slice = 0;
+  std::size_t latency_nice = 0;
   std::size_t clock_poll = 0;
   std::size_t policy = 0;
   std::size_t group = 0;

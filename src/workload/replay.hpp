@@ -38,6 +38,7 @@ struct recorded_attributes {
     std::string pattern;
     std::optional<std::int64_t> nice;
     std::optional<std::uint64_t> slice_ns;
+    std::optional<std::int64_t> latency_nice;
     std::optional<std::uint64_t> clock_poll_ns;
     std::optional<sched_policy> policy;
     std::optional<std::string> group;  // its path

@@ -376,6 +376,9 @@ TEST_F(command, outputs_must_be_different_files) {
   const std::string path = (folder_ / "same").string();
   refuses(replay + "--html '" + path + "' --json '" + path + "'",
           {"--json and --html", "two files"});
+  refuses(replay + "--html no-such-file-here --json ./no-such-file-here",
+          {"--json and --html", "two files"});
+  refuses(replay + "--perfetto -", {"--perfetto: - is not taken"});
 }
 
 TEST_F(command, verify_takes_a_folder_of_any_compression) {

@@ -109,6 +109,7 @@ op any_op(std::size_t tasks, unsigned cpus) {
       if (*rc::gen::inRange(0, 20) == 0) result.value = forever_ns;
       break;
     case op_kind::set_nice:
+    case op_kind::set_latency_nice:
       result.value = static_cast<std::uint64_t>(std::int64_t{*rc::gen::inRange(-20, 20)});
       break;
     case op_kind::exit:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -72,6 +73,30 @@ TEST_F(output_file, an_input_is_not_replaced) {
   write_whole_file(path, "x");
   EXPECT_THROW(require_other_file(folder_ / "." / "in", path), input_error);
   require_other_file(folder_ / "out", path);
+}
+
+TEST_F(output_file, an_open_descriptor_is_written_on) {
+  std::FILE* const open = std::fopen((folder_ / "log").c_str(), "w");
+  ASSERT_NE(open, nullptr);
+  std::fputs("before ", open);
+  std::fflush(open);
+  write_whole_file("/dev/fd/" + std::to_string(::fileno(open)), "json");
+  std::fputs(" after", open);
+  std::fclose(open);
+  EXPECT_EQ(content(folder_ / "log"), "before json after");
+  EXPECT_THROW(require_writable("/dev/fd/999"), input_error);
+  std::FILE* const input = std::fopen((folder_ / "log").c_str(), "r");
+  ASSERT_NE(input, nullptr);
+  EXPECT_THROW(require_writable("/dev/fd/" + std::to_string(::fileno(input))), input_error);
+  std::fclose(input);
+}
+
+TEST_F(output_file, two_names_of_one_file_are_noticed) {
+  EXPECT_TRUE(same_output(folder_ / "a", folder_ / "." / "a"));
+  fs::create_symlink("b", folder_ / "link");
+  write_whole_file(folder_ / "b", "x");
+  EXPECT_TRUE(same_output(folder_ / "b", folder_ / "link"));
+  EXPECT_FALSE(same_output(folder_ / "a", folder_ / "b"));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ constexpr char everything[] = R"({
   "base_slice_ns": "700000", "latency_ns": 6000000, "min_granularity_ns": 750000,
   "wakeup_granularity_ns": 0, "idle_min_granularity_ns": 1, "clock_poll_us": 20, "variant": "-",
   "a wholly different key": {"x": [1, {}]},
-  "tasks": [{"pid": 17, "nice": -20, "prio": 100}, {"name": "mi*", "slice_us": 3000},
+  "tasks": [{"pid": 17, "nice": -20, "prio": 100}, {"name": "mi*", "slice_us": 3000, "latency_nice": -7},
             {"name": "w", "clock_poll_us": 0, "policy": "batch"}, {"name": "says nothing"}]})";
 
 void expect_everything(const recorded_attributes& got) {
@@ -69,6 +69,7 @@ void expect_everything(const recorded_attributes& got) {
   EXPECT_FALSE(got.tasks[0].slice_ns);
   EXPECT_EQ(got.tasks[1].pattern, "mi*");
   EXPECT_EQ(got.tasks[1].slice_ns, 3'000'000U);
+  EXPECT_EQ(got.tasks[1].latency_nice, -7);
   EXPECT_EQ(got.tasks[2].clock_poll_ns, 0U);
   EXPECT_EQ(got.tasks[2].policy, sched_policy::batch);
 }
@@ -159,6 +160,7 @@ TEST(attributes, bad_values_of_tasks_say_which) {
   };
   expect_says(entry(R"("name": "b", "nice": 20)"), {"tasks[1].nice: 20", "-20 to 19"});
   expect_says(entry(R"("name": "b", "nice": -21)"), {"tasks[1].nice: -21"});
+  expect_says(entry(R"("name": "b", "latency_nice": 20)"), {"tasks[1].latency_nice: 20"});
   expect_says(entry(R"("name": "b", "slice_us": -1)"), {"tasks[1].slice_us: -1"});
   expect_says(entry(R"("name": "b", "clock_poll_us": 1e3)"), {"tasks[1].clock_poll_us"});
   expect_says(entry(R"("name": "b", "policy": "deadline")"),

@@ -300,7 +300,8 @@ TEST(recorded_programs, a_task_first_seen_on_an_idle_cpu_had_not_waited_since_th
 TEST(recorded_programs, a_wait_under_way_at_the_end_counts_when_it_is_the_longest) {
   recording_builder b;
   b.run(0, 0, 'R', 1).run(100, 1, 'R', 2).mark(900, "x");
-  const task_figures& waiting = test::figures_of(test::build(b).figures, 1);
+  const recorded_programs got = test::build(b);
+  const task_figures& waiting = test::figures_of(got.figures, 1);
   EXPECT_EQ(waiting.preempt_wait.count(), 1U);
   EXPECT_EQ(waiting.preempt_wait.max_ns(), 800'000U);
 }
@@ -475,9 +476,11 @@ TEST(recorded_programs, attributes_say_what_the_recording_cannot) {
   recorded_attributes::task first;
   first.pattern = "t[12]";
   first.slice_ns = 3'000'000;
+  first.latency_nice = 4;
   recorded_attributes::task second;
   second.pattern = "2";
   second.nice = -7;
+  second.latency_nice = -20;
   second.policy = sched_policy::round_robin;
   second.clock_poll_ns = 0;
   attributes.tasks = {first, second};
@@ -486,6 +489,8 @@ TEST(recorded_programs, attributes_say_what_the_recording_cannot) {
   EXPECT_EQ(test::setup_of(got, 1).slice_ns, 3'000'000U);
   EXPECT_EQ(test::setup_of(got, 1).clock_poll_ns, 5000U);
   EXPECT_EQ(test::setup_of(got, 2).slice_ns, 3'000'000U);
+  EXPECT_EQ(test::setup_of(got, 1).latency_nice, 4);
+  EXPECT_EQ(test::setup_of(got, 2).latency_nice, -20);
   EXPECT_EQ(test::setup_of(got, 2).nice, -7);
   EXPECT_EQ(test::setup_of(got, 2).clock_poll_ns, 0U);
   EXPECT_EQ(test::setup_of(got, 2).policy, sched_policy::round_robin);

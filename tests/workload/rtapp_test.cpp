@@ -11,8 +11,8 @@ namespace {
 
 std::string refusal(std::string_view text) {
   try {
-    static_cast<void>(run_rtapp(parse_rtapp(text, "w", {}),
-                                parse_variant("linux-6.12", {}, 1, 4'000'000), {}));
+    static_cast<void>(
+        run_rtapp(parse_rtapp(text, "w", {}), parse_variant("linux-6.12", {}, 1, 4'000'000), {}));
   } catch (const input_error& e) {
     return e.what();
   }
