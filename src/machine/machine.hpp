@@ -64,8 +64,12 @@ struct machine_config {
 
   // Time that is lost to the task that runs.
   std::uint64_t switch_cost_ns = 0;  // to the incoming task
-  std::uint64_t wakeup_cost_ns = 0;  // to the waker
+  std::uint64_t wakeup_cost_ns = 0;  // to the waker, a task
   std::uint64_t tick_cost_ns = 0;    // to the running task
+  std::uint64_t pipe_call_ns = 0;    // to who writes or reads, before each such operation
+  std::uint64_t pipe_byte_ps = 0;    // likewise, for each byte, in ps
+  std::uint64_t kill_cost_ns = 0;    // to the sender of a signal, before it is sent
+  std::uint64_t signal_cost_ns = 0;  // to who takes a signal: its handler
 
   // A timer counted in ticks goes off that long after its tick.
   std::uint64_t tick_timer_delay_ns = 0;
@@ -191,7 +195,10 @@ class machine {
   std::uint32_t add_barrier(std::uint32_t users);  // at least 1
   std::uint32_t add_semaphore();
   std::uint32_t add_timer();
-  // The task is blocked on a mutex, condition, barrier or semaphore.
+  std::uint32_t add_pipe(std::uint32_t capacity_bytes = default_pipe_bytes);
+  // Signals whose handler it began.
+  [[nodiscard]] std::uint64_t signals_taken(std::uint32_t task) const noexcept;
+  // The task is blocked on a mutex, condition, barrier, semaphore or pipe.
   [[nodiscard]] bool waits_for_others(std::uint32_t task) const noexcept;
   // Operations of its program that it began, or its next one while it is not blocked.
   [[nodiscard]] std::uint32_t step_of(std::uint32_t task) const noexcept;
@@ -258,6 +265,14 @@ class machine {
   // Does the operation; false when the task must stop here (it runs, blocks or is gone).
   [[nodiscard]] bool perform(cpu& c, sim_task& t, const op& step);
   [[nodiscard]] bool perform_sync(cpu& c, sim_task& t, const op& step);
+  [[nodiscard]] bool begin_call(cpu& c, sim_task& t, std::uint64_t bytes, std::uint64_t cost_ns);
+  [[nodiscard]] std::uint64_t pipe_cost_ns(std::uint64_t bytes) const noexcept;
+  [[nodiscard]] bool write_pipe(cpu& c, sim_task& t, const op& step);
+  [[nodiscard]] bool read_pipe(cpu& c, sim_task& t, const op& step);
+  [[nodiscard]] bool send_signal(cpu& c, sim_task& t, const op& step);
+  void take_signal(sim_task& t);
+  [[nodiscard]] bool interrupt(sim_task& t);
+  [[nodiscard]] waiter_list* list_to_leave(sim_task& t);
   void wait_in(cpu& c, sim_task& t, waiter_list& list);
   void wake_first(waiter_list& list, const sim_task& waker);
   void wake_all(waiter_list& list, const sim_task& waker);

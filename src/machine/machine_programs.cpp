@@ -64,9 +64,6 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       } else if (step.kind == op_kind::wake) {
         ++target.pending_wakes;
       }
-      if (config_.wakeup_cost_ns != 0) {
-        c.synced_ns = std::max(c.synced_ns, now_) + config_.wakeup_cost_ns;
-      }
       return true;
     }
     case op_kind::wait:
@@ -152,6 +149,7 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
       return true;
     case op_kind::end:
       ended_by_ = t.id;
+      t.ended = true;
       leave_cpu(c, t, false);
       return false;
     case op_kind::finish:
@@ -198,6 +196,9 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
     case op_kind::timer_origin:
     case op_kind::timer:
     case op_kind::timer_absolute:
+    case op_kind::pipe_write:
+    case op_kind::pipe_read:
+    case op_kind::kill:
     case op_kind::set_policy:
       return perform_sync(c, t, step);
   }

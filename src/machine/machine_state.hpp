@@ -38,6 +38,8 @@ struct machine::sim_task : task {
   start_state start = start_state::runnable;
   bool in_class = false;        // known to the fair class of its CPU
   bool waits_for_wake = false;  // blocked in `wait`, not in a sleep
+  bool ended = false;           // reached the end of its program
+  bool signal_pending = false;  // that it takes when it runs
   bool wait_began_by_wakeup = false;
   bool wait_counts = true;  // false: it waited from before time 0
   task_figures figures;

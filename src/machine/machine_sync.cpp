@@ -35,6 +35,9 @@ std::uint32_t machine::add_barrier(std::uint32_t users) {
 }
 std::uint32_t machine::add_semaphore() { return added(sync_.semaphores, {}); }
 std::uint32_t machine::add_timer() { return added(sync_.timers, {}); }
+std::uint32_t machine::add_pipe(std::uint32_t capacity_bytes) {
+  return added(sync_.pipes, sync_pipe(capacity_bytes));
+}
 
 bool machine::waits_for_others(std::uint32_t task) const noexcept {
   return sync_.of_task[task].waits;
@@ -96,6 +99,12 @@ bool machine::perform_sync(cpu& c, sim_task& t, const op& step) {
     case op_kind::timer:
     case op_kind::timer_absolute:
       return wait_for_timer(c, t, step);
+    case op_kind::pipe_write:
+      return write_pipe(c, t, step);
+    case op_kind::pipe_read:
+      return read_pipe(c, t, step);
+    case op_kind::kill:
+      return send_signal(c, t, step);
     case op_kind::set_policy:
       change_policy(t, step);
       return c.current == &t;

@@ -52,6 +52,13 @@ enum class op_kind : std::uint8_t {
                    // until then; when that is past, nothing, and it begins now
   timer_absolute,  // likewise, but a period that is late does not move those that follow
 
+  pipe_write,  // `value` bytes into pipe `target`, in pieces where there is no room for all; blocks
+               // while it is full
+  pipe_read,   // `value` bytes from pipe `target`; blocks while it is empty
+  kill,        // a signal to task `target`, which has a handler for it: wakes it where it sleeps or
+               // waits, and its sleep ends; nothing while it has one that it did not take yet, or
+               // is gone
+
   busy,        // consume CPU until `value` ns have passed on the clock, running or not
   busy_chunk,  // Requires: follows `busy`
   repeat,      // go back to operation `value & 0xffffffff` until it was reached `value >> 32` times
