@@ -15,10 +15,11 @@ namespace {
 
 constexpr std::int64_t max_seconds = 1'000'000;
 
-constexpr std::array<std::string_view, 21> setting_names{
-    "instance", "delay",    "loop",          "phases",     "policy",    "priority",    "cpus",
-    "util_min", "util_max", "taskgroup",     "dl-runtime", "dl-period", "dl-deadline", "period",
-    "deadline", "name",     "nodes_membind", "frag",       "comment",   "description", "type"};
+constexpr std::array<std::string_view, 22> setting_names{
+    "instance",    "delay",       "loop",     "phases",         "policy",        "priority",
+    "cpus",        "util_min",    "util_max", "taskgroup",      "dl-runtime",    "dl-period",
+    "dl-deadline", "period",      "deadline", "name",           "nodes_membind", "frag",
+    "comment",     "description", "type",     "vlag_clock_poll"};
 
 }  // namespace
 
@@ -219,6 +220,11 @@ void rtapp_builder::check_keys(const rtapp_value& object, bool has_phases) {
     }
     if (const std::string_view event = rtapp_event_like(m.key); !event.empty()) {
       fail(m.place, fmt::format("\"{}\" is no event; expected \"{}\"?", printable(m.key), event));
+    }
+    if (m.key.starts_with("vlag_")) {
+      fail(m.place, fmt::format("\"{}\" is not known; expected vlag_send, vlag_send_all, "
+                                "vlag_recv, vlag_kill, vlag_sleep_to or vlag_clock_poll",
+                                printable(m.key)));
     }
     unknown(m);
   }
