@@ -61,6 +61,7 @@ struct rtapp_workload {
   std::uint32_t conditions = 0;
   std::uint32_t semaphores = 0;
   std::uint32_t timers = 0;
+  std::vector<std::uint32_t> pipes;          // capacity in bytes
   std::optional<std::uint64_t> duration_ns;  // nullopt: until every task is done
   unsigned cpus = 1;
   rtapp_log_settings log;

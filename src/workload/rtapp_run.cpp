@@ -25,6 +25,7 @@ void make_objects(machine& m, const rtapp_workload& w) {
   for (std::uint32_t i = 0; i < w.conditions; ++i) m.add_condition();
   for (std::uint32_t i = 0; i < w.semaphores; ++i) m.add_semaphore();
   for (std::uint32_t i = 0; i < w.timers; ++i) m.add_timer();
+  for (const std::uint32_t bytes : w.pipes) m.add_pipe(bytes);
 }
 
 text_place place_of(const machine& m, const rtapp_workload& w, std::uint32_t task) {
@@ -119,10 +120,11 @@ void drop_unborn(const rtapp_workload& w, run_figures& figures) {
 run_figures run_rtapp(const rtapp_workload& workload, const policy_variant& variant,
                       const rtapp_run_options& options,
                       const std::function<void(unsigned)>& progress) {
-  machine_config config;
+  machine_config config = options.machine;
   config.cpus = workload.cpus;
   config.tick_ns = options.tick_ns;
   config.timer_slack_ns = options.timer_slack_ns;
+  config.period_origins_ns = {0};
   config.hrtick = variant.hrtick;
   config.seed = options.seed;
   const chosen_groups chosen =

@@ -20,6 +20,7 @@ class rtapp_log;
 
 struct rtapp_run_options {
   std::optional<std::uint64_t> duration_ns;  // instead of the file's
+  machine_config machine;
   std::uint64_t tick_ns = 4'000'000;
   std::uint64_t timer_slack_ns = 50'000;  // Linux's default, for tasks of the fair class
   std::uint64_t seed = 1;
