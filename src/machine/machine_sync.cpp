@@ -43,7 +43,14 @@ bool machine::waits_for_others(std::uint32_t task) const noexcept {
   return sync_.of_task[task].waits;
 }
 
-std::uint32_t machine::step_of(std::uint32_t task) const noexcept { return tasks_[task].next_step; }
+std::uint32_t machine::step_of(std::uint32_t task) const noexcept {
+  const sync_place& place = sync_.of_task[task];
+  const bool locks = place.blocking_mutex != sync_place::none &&
+                     sync_.mutexes[place.blocking_mutex].kind == mutex_kind::plain;
+  // Those start their operation again when they are woken.
+  const bool again = place.waits && (place.call_begun || locks);
+  return tasks_[task].next_step + (again ? 1 : 0);
+}
 
 bool machine::perform_sync(cpu& c, sim_task& t, const op& step) {
   switch (step.kind) {

@@ -28,7 +28,7 @@ namespace vlag {
 
 class rtapp_builder {
  public:
-  // Both outlive the builder.
+  // The name outlives the builder.
   rtapp_builder(const std::string& name, const rtapp_options& options);
 
   // Once.
@@ -160,7 +160,7 @@ class rtapp_builder {
   [[nodiscard]] std::uint64_t message_bytes_in(const rtapp_member& m) const;
 
   const std::string& name_;
-  const rtapp_options& options_;
+  rtapp_options options_;
   rtapp_workload result_;
   sched_policy default_policy_ = sched_policy::normal;
   mutex_kind mutexes_are_ = mutex_kind::plain;

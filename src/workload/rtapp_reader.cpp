@@ -26,9 +26,13 @@ rtapp_workload rtapp_builder::build(std::string_view text) {
   if (tasks == nullptr) fail(root.place, "no tasks; expected an object \"tasks\"");
   need(*tasks, type::object, "tasks");
   for (const rtapp_member& m : root.members) {
-    if (m.key != "tasks" && m.key != "global" && m.key != "resources") unknown(m);
+    if (m.key != "tasks" && m.key != "global" && m.key != "resources" && m.key != "vlag") {
+      unknown(m);
+    }
   }
   if (const rtapp_value* g = find(root, "global")) read_global(*g);
+  result_.block = read_vlag_block(root, name_);
+  if (options_.cpus == 0) options_.cpus = result_.block.cpus;
   count_cpus(*tasks);
   number_tasks(*tasks);
   check_forks(*tasks);
@@ -37,6 +41,7 @@ rtapp_workload rtapp_builder::build(std::string_view text) {
   for (const rtapp_member& m : tasks->members) make_pool(m);
   tell_lost_resumes();
   tell_one_way_pipes();
+  apply_vlag_block(result_);
   return std::move(result_);
 }
 

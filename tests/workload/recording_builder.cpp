@@ -168,6 +168,9 @@ std::string text_of(const recorded_programs& programs, const op& step) {
     case op_kind::timer_origin:
     case op_kind::timer:
     case op_kind::timer_absolute:
+    case op_kind::pipe_write:
+    case op_kind::pipe_read:
+    case op_kind::kill:
     case op_kind::busy:
     case op_kind::busy_chunk:
     case op_kind::repeat:
