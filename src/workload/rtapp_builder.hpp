@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What makes a workload from the parsed text of an rt-app file, in one pass: rtapp_reader.cpp what
+// concerns the whole file, rtapp_settings.cpp single values and the settings of tasks and phases,
+// rtapp_tasks.cpp tasks, phases and loops, rtapp_events.cpp what each event becomes.
+//
+// Every function throws input_error with the place of what is wrong.
+#pragma once
+
+#include "workload/rtapp_reader.hpp"
+#include "workload/rtapp_text.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vlag {
+
+// The event that a key begins with the name of, in rt-app's order of comparing; empty: none.
+[[nodiscard]] std::string_view rtapp_event_of(std::string_view key);
+// The event whose name is one letter more, less or different; empty: none.
+[[nodiscard]] std::string_view rtapp_event_like(std::string_view key);
+
+class rtapp_builder {
+ public:
+  // Both outlive the builder.
+  rtapp_builder(const std::string& name, const rtapp_options& options);
+
+  // Once.
+  rtapp_workload build(std::string_view text);
+
+ private:
+  using type = rtapp_value::type;
+  using numbers = std::map<std::string, std::uint32_t>;
+
+  struct scheduling {
+    sched_policy policy = sched_policy::normal;
+    int priority = 0;  // nice of a fair one
+    std::uint64_t slice_ns = 0;
+    bool given = false;  // something of it was set just there
+  };
+  // The tasks that a fork event starts one after the other.
+  struct fork_pool {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  struct event_row {
+    std::string_view prefix;
+    void (rtapp_builder::*make)(const rtapp_member&);
+  };
+  static constexpr std::int64_t max_us = 1'000'000'000'000;  // ten days
+  static constexpr std::uint64_t ns_per_us = 1'000;
+
+  // ---- The whole file (rtapp_reader.cpp)
+  // Those of all its phases.
+  [[nodiscard]] std::vector<const rtapp_member*> events_of(const rtapp_value& task,
+                                                           std::string_view event) const;
+  void count_cpus(const rtapp_value& tasks);
+  void number_tasks(const rtapp_value& tasks);
+  void check_forks(const rtapp_value& tasks) const;
+  void count_barriers(const rtapp_value& tasks);
+  void tell_lost_resumes();
+
+  // ---- Values (rtapp_settings.cpp)
+  [[noreturn]] void fail(text_place place, std::string_view what) const;
+  void warn(text_place place, std::string_view what);
+  void warn_once(const rtapp_member& m, std::string_view what);  // of each place
+  void unknown(const rtapp_member& m);                           // once of each key
+  void need(const rtapp_value& v, type t, std::string_view key) const;
+  // The last of several, as json-c would give it; nullptr: none.
+  [[nodiscard]] static const rtapp_value* find(const rtapp_value& object, std::string_view key);
+  [[nodiscard]] std::int64_t integer(const rtapp_value& v, std::string_view key, std::int64_t low,
+                                     std::int64_t high) const;
+  [[nodiscard]] std::int64_t integer_in(const rtapp_value& object, std::string_view key,
+                                        std::int64_t missing, std::int64_t low,
+                                        std::int64_t high) const;
+  [[nodiscard]] const std::string& string_in(const rtapp_value& object, std::string_view key,
+                                             std::string_view of) const;
+  [[nodiscard]] const std::string& string_of(const rtapp_member& m) const;
+  [[nodiscard]] std::uint64_t us_of(const rtapp_member& m) const;
+
+  // ---- Settings (rtapp_settings.cpp)
+  [[nodiscard]] static bool real_time(sched_policy p);
+  [[nodiscard]] static bool is_setting(std::string_view key);
+  void read_global(const rtapp_value& g);
+  [[nodiscard]] sched_policy policy_named(const rtapp_value& v, std::string_view key) const;
+  [[nodiscard]] scheduling scheduling_in(const rtapp_value& object, const scheduling& before) const;
+  // nullopt: none is named, so the one before stays.
+  [[nodiscard]] std::optional<std::uint32_t> group_in(const rtapp_value& object,
+                                                      const scheduling& s);
+  [[nodiscard]] std::vector<unsigned> cpus_in(const rtapp_value& object) const;
+  [[nodiscard]] std::uint32_t instances_of(const rtapp_value& task) const;
+  [[nodiscard]] std::int64_t loop_of(const rtapp_value& object, std::int64_t missing) const;
+  void check_keys(const rtapp_value& object, bool has_phases);
+
+  // ---- Tasks and phases (rtapp_tasks.cpp)
+  [[nodiscard]] std::vector<const rtapp_value*> phases_of(const rtapp_value& task) const;
+  void make_instances(const rtapp_member& task);
+  void make_pool(const rtapp_member& task);
+  void make_task(const rtapp_member& task, const std::string& name, start_state start);
+  void make_phases(const rtapp_value& task, scheduling s);
+  void use_settings(const rtapp_value& phase, scheduling& s);
+  [[nodiscard]] unsigned place_of(const rtapp_value& task, const rtapp_value& phase) const;
+  void move_to(text_place place, unsigned cpu);
+  void close_loop(text_place place, std::int64_t times, std::size_t begin);
+
+  // ---- Events (rtapp_events.cpp)
+  [[nodiscard]] static const std::vector<event_row>& event_rows();
+  friend std::string_view rtapp_event_of(std::string_view key);
+  friend std::string_view rtapp_event_like(std::string_view key);
+  void make_events(const rtapp_value& phase);
+  void make_run(const rtapp_member& m);
+  void make_runtime(const rtapp_member& m);
+  void make_sleep(const rtapp_member& m);
+  void make_mem(const rtapp_member& m);
+  void make_iorun(const rtapp_member& m);
+  void make_memrun(const rtapp_member& m);
+  void make_timer(const rtapp_member& m);
+  void make_lock(const rtapp_member& m);
+  void make_unlock(const rtapp_member& m);
+  void make_wait(const rtapp_member& m);
+  void make_sync(const rtapp_member& m);
+  void make_signal(const rtapp_member& m);
+  void make_broad(const rtapp_member& m);
+  void make_suspend(const rtapp_member& m);
+  void make_resume(const rtapp_member& m);
+  void make_yield(const rtapp_member& m);
+  void make_barrier(const rtapp_member& m);
+  void make_fork(const rtapp_member& m);
+  void make_sem_post(const rtapp_member& m);
+  void make_sem_wait(const rtapp_member& m);
+  void emit(text_place place, op_kind kind, std::uint32_t target = 0, std::uint64_t value = 0);
+  [[nodiscard]] static std::uint32_t number_of(numbers& known, const std::string& name,
+                                               std::uint32_t& next);
+  [[nodiscard]] std::uint32_t mutex(const std::string& name);
+  [[nodiscard]] std::uint32_t condition(const std::string& name);
+  [[nodiscard]] std::uint32_t semaphore(const std::string& name);
+
+  const std::string& name_;
+  const rtapp_options& options_;
+  rtapp_workload result_;
+  sched_policy default_policy_ = sched_policy::normal;
+  mutex_kind mutexes_are_ = mutex_kind::plain;
+  std::set<std::string> known_tasks_;
+  std::map<std::string, fork_pool> pools_;
+  std::set<std::string> warned_;
+  std::set<std::string> suspended_;
+  std::map<std::string, text_place> resumed_;
+  numbers mutexes_;
+  numbers conditions_;
+  numbers barriers_;
+  numbers semaphores_;
+  numbers timers_;
+  std::size_t steps_ = 0;
+  unsigned placed_ = 0;
+  // Of the task that is made.
+  task_setup setup_;
+  std::vector<text_place> places_;
+  std::string task_name_;
+  numbers unique_timers_;
+};
+
+}  // namespace vlag
