@@ -44,6 +44,12 @@ void machine::wake(sim_task& t, std::uint32_t waker) {
     track_change(*c, t);
   }
   if (observer_ != nullptr) observer_->on_wakeup(now_, c->number, t.id, waker);
+  if (waker != no_task && config_.wakeup_cost_ns != 0) {
+    cpu& w = *cpus_[waker_cpu];
+    if (w.current == &tasks_[waker]) {
+      w.synced_ns = std::max(w.synced_ns, now_) + config_.wakeup_cost_ns;
+    }
+  }
   after_wakeup(*c, t);
 }
 
@@ -166,6 +172,8 @@ void machine::switch_out(cpu& c, sim_task& t) {
   const std::uint64_t ran = now_ - t.switched_in_ns;
   t.figures.cpu_ns += ran;
   c.figures.busy_ns += ran;
+  // What it was still to pay.
+  if (c.synced_ns > now_ && t.remaining_ns != forever_ns) t.remaining_ns += c.synced_ns - now_;
   for (sim_group* g = group_of(t); g != nullptr; g = g->parent) g->figures.cpu_ns += ran;
   if (t.state != task_state::running) {
     ++c.counters.nvcsw;
@@ -205,6 +213,7 @@ void machine::switch_in(cpu& c, sim_task& t) {
     }
   }
   c.synced_ns = now_ + config_.switch_cost_ns;
+  if (t.signal_pending) take_signal(t);
   if (c.tick_at_ns == never_ns) c.tick_at_ns = next_tick_after(now_);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tasks wait for each other with: mutexes, conditions, barriers, semaphores, and periodic
-// timers. Plain data; the machine carries out the operations on it (machine_sync.cpp).
+// What tasks wait for each other with: mutexes, conditions, barriers, semaphores, pipes, and
+// periodic timers. Plain data; the machine carries out the operations on it (machine_sync.cpp,
+// machine_pipes.cpp).
 //
 // Whoever is woken is the waiter of the highest real-time priority, the first come among equals;
 // tasks of the fair class are all equal there, as in Linux.
@@ -47,6 +48,42 @@ struct sync_semaphore {
   waiter_list waiters;
 };
 
+inline constexpr std::uint32_t pipe_page_bytes = 4096;
+inline constexpr std::uint32_t default_pipe_bytes = 65'536;    // 16 pages, as in Linux
+inline constexpr std::uint32_t largest_pipe_bytes = 1U << 20;  // pipe-max-size, likewise
+
+// Bytes in pages, as in Linux: a write first fills up the last page where the odd part of it (what
+// is more than whole pages) fits there in one piece, and takes fresh pages for the rest; a page is
+// free again when all of it is read. So 640 messages of 100 bytes fill 65536 bytes: 40 a page.
+//
+// A write into an empty pipe wakes one reader, a read from a full one wakes one writer, whether or
+// not that made room for it; one that had to wait wakes the next of its kind when it leaves bytes
+// or room.
+class sync_pipe {
+ public:
+  // Rounded up to whole pages; at least one, at most largest_pipe_bytes.
+  explicit sync_pipe(std::uint32_t capacity_bytes);
+
+  [[nodiscard]] bool empty() const noexcept { return used_ == 0; }
+  [[nodiscard]] bool full() const noexcept { return used_ == pages_.size(); }
+  // How many of them were written; may_fill_up: this is where the write begins.
+  std::uint64_t put(std::uint64_t bytes, bool may_fill_up) noexcept;
+  // How many of them were read.
+  std::uint64_t take(std::uint64_t bytes) noexcept;
+
+  waiter_list readers;
+  waiter_list writers;
+
+ private:
+  struct page {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+  std::vector<page> pages_;  // a ring
+  std::size_t first_ = 0;
+  std::size_t used_ = 0;
+};
+
 // The time at which the next period begins; shared by the tasks that use it.
 struct sync_timer {
   bool used = false;
@@ -56,9 +93,13 @@ struct sync_timer {
 // What a task needs to be known of for them.
 struct sync_place {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  std::uint64_t timer_origin_ns = 0;               // where timers begin that it is the first to use
-  std::uint32_t blocking_mutex = none;             // number of the mutex that it waits for
-  bool waits = false;                              // blocked on one of these objects
+  std::uint64_t timer_origin_ns = 0;    // where timers begin that it is the first to use
+  std::uint32_t blocking_mutex = none;  // number of the mutex that it waits for
+  bool waits = false;                   // blocked on one of these objects
+  bool call_begun = false;              // of the pipe operation or kill under way
+  bool call_waited = false;             // likewise
+  std::uint64_t call_left_bytes = 0;    // likewise
+  std::uint64_t signals_taken = 0;
   sched_policy own_policy = sched_policy::normal;  // without what it inherits
   std::uint8_t own_rt_priority = 0;
 };
@@ -69,6 +110,7 @@ struct sync_objects {
   std::vector<sync_condition> conditions;
   std::vector<sync_barrier> barriers;
   std::vector<sync_semaphore> semaphores;
+  std::vector<sync_pipe> pipes;
   std::vector<sync_timer> timers;
 };
 
