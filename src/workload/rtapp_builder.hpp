@@ -155,7 +155,7 @@ class rtapp_builder {
   [[nodiscard]] std::uint32_t semaphore(const std::string& name);
 
   const std::string& name_;
-  const rtapp_options& options_;
+  rtapp_options options_;  // with the CPUs that the file asks for
   rtapp_workload result_;
   sched_policy default_policy_ = sched_policy::normal;
   mutex_kind mutexes_are_ = mutex_kind::plain;
