@@ -14,16 +14,20 @@
 #include "replay_options.hpp"
 #include "report/task_groups.hpp"
 #include "scenarios.hpp"
+#include "workload/random_workload.hpp"
 
 namespace vlag {
 namespace {
 
+constexpr std::string_view random_prefix = "random:";
 constexpr std::uint64_t longest_duration_ns = 1'000'000'000'000'000;
 
 // A file of that name goes before a scenario.
 std::string path_of(const std::string& workload) {
   std::error_code failed;
-  if (workload == "-" || std::filesystem::exists(workload, failed)) return workload;
+  if (workload == "-" || workload.starts_with(random_prefix) ||
+      std::filesystem::exists(workload, failed))
+    return workload;
   if (const auto scenario = find_scenario(workload)) return *scenario;
   const bool may_be_name = workload.find_first_of("/.:") == workload.npos;
   std::vector<std::string> names;
@@ -40,6 +44,15 @@ std::string path_of(const std::string& workload) {
         workload));
   }
   return workload;  // reading it says what is wrong
+}
+
+rtapp_workload read_workload(const std::string& path, const workload_request& request) {
+  rtapp_options options;
+  options.keys = request.strict_json ? key_reading::strict : key_reading::in_order;
+  options.cpus = request.cpus;
+  if (!path.starts_with(random_prefix)) return read_rtapp(path, options);
+  const std::string_view asked = std::string_view(path).substr(random_prefix.size());
+  return parse_rtapp(random_workload_text(parse_random_request(asked)), path, options);
 }
 
 void choose_variants(workload_source& source, const workload_request& request) {
@@ -114,9 +127,7 @@ workload_source open_workload(const workload_request& request) {
     }
   }
   source.path = path_of(request.workload);
-  source.workload =
-      read_rtapp(source.path,
-                 {request.strict_json ? key_reading::strict : key_reading::in_order, request.cpus});
+  source.workload = read_workload(source.path, request);
   source.notes = source.workload.warnings;
   choose_variants(source, request);
   note_settings(source, request);
@@ -154,6 +165,7 @@ std::uint64_t moment_of(const workload_source& source, const std::string& option
 
 bool looks_like_workload(const std::string& path) {
   if (path == "-") return false;
+  if (path.starts_with(random_prefix)) return true;
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) return find_scenario(path).has_value();
   const headed_source source(open_bytes(path));

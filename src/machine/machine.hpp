@@ -146,6 +146,18 @@ class machine_observer {
   virtual void on_end(std::uint64_t /*at_ns*/) {}
 };
 
+// Told what programs note of themselves (op_kind::note).
+class note_observer {
+ public:
+  virtual ~note_observer() = default;
+  virtual void on_note(std::uint64_t at_ns, std::uint32_t task, std::uint32_t what,
+                       std::uint64_t value) = 0;
+  // A task is about to wait for a period that begins at next_ns, or did.
+  virtual void on_timer(std::uint64_t at_ns, std::uint32_t task, std::uint64_t next_ns) = 0;
+  // A task is about to be started by fork_next.
+  virtual void on_fork(std::uint32_t task) = 0;
+};
+
 inline constexpr std::uint32_t no_task = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::size_t most_groups = 65'535;
 inline constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
@@ -201,6 +213,10 @@ class machine {
   [[nodiscard]] std::uint64_t signals_taken(std::uint32_t task) const noexcept;
   // The task is blocked on a mutex, condition, barrier, semaphore or pipe.
   [[nodiscard]] bool waits_for_others(std::uint32_t task) const noexcept;
+  // Where in its program it does. Requires: waits_for_others(task).
+  [[nodiscard]] std::uint32_t waits_at(std::uint32_t task) const noexcept;
+  // no_task: nobody.
+  [[nodiscard]] std::uint32_t owner_of(std::uint32_t mutex) const noexcept;
   // Operations of its program that it began, or its next one while it is not blocked.
   [[nodiscard]] std::uint32_t step_of(std::uint32_t task) const noexcept;
 
@@ -213,16 +229,20 @@ class machine {
     nothing_left,   // no event is pending: everybody sleeps for good
   };
 
-  // Goes on until that time, or until a program ends. A program that loops without time passing
-  // stops the run too: livelocked().
+  // Goes on until that time, or until a program ends. Programs that loop without time passing
+  // stop the run too: livelocked().
   stop_reason run_until(std::uint64_t end_ns);
 
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return now_; }
   [[nodiscard]] std::uint32_t program_ended_by() const noexcept { return ended_by_; }
   [[nodiscard]] std::uint32_t milestones() const noexcept { return milestones_; }
   [[nodiscard]] std::uint64_t last_milestone_ns() const noexcept { return last_milestone_ns_; }
-  // A task that did 10^6 operations without time passing, or no_task.
+  // A task on a CPU that carried out 10^6 operations within 10 ms, or no_task; it stops the run.
   [[nodiscard]] std::uint32_t livelocked() const noexcept { return livelocked_; }
+  // Then: all tasks that did operations in the last part of them, ascending.
+  [[nodiscard]] const std::vector<std::uint32_t>& livelocked_tasks() const noexcept {
+    return suspects_;
+  }
   // A task that reached fork_next when nobody was left to start, or no_task; it stops the run.
   [[nodiscard]] std::uint32_t out_of_forks() const noexcept { return out_of_forks_; }
   // Tasks that began and did not exit. Requires: after the first run.
@@ -234,6 +254,9 @@ class machine {
   // The observer is told of every decision from now on. Copies queues at each, so it is for
   // explaining, not for long runs. Requires: before the first run; the observer outlives it.
   void observe_picks(pick_observer& observer);
+  // It is told of the operation `note` and of what goes with it. Requires: before the first run;
+  // the observer outlives it.
+  void observe_notes(note_observer& observer) { notes_ = &observer; }
   // The queues and tasks as they are; the running tasks' time is counted up to the last moment at
   // which their class was told the time, as in the kernel.
   [[nodiscard]] machine_snapshot snapshot() const;
@@ -263,6 +286,7 @@ class machine {
   void tick(cpu& c);
   void work_done(cpu& c);
   void run_program(cpu& c);
+  [[nodiscard]] bool gets_nowhere(cpu& c, const sim_task& t);
   // Does the operation; false when the task must stop here (it runs, blocks or is gone).
   [[nodiscard]] bool perform(cpu& c, sim_task& t, const op& step);
   [[nodiscard]] bool perform_sync(cpu& c, sim_task& t, const op& step);
@@ -351,6 +375,7 @@ class machine {
   timer_queue timers_;
   sync_objects sync_;
   machine_observer* observer_ = nullptr;
+  note_observer* notes_ = nullptr;
   bool tells_decisions_ = false;
   std::uint64_t now_ = 0;
   std::uint64_t measured_from_ = 0;
@@ -362,8 +387,7 @@ class machine {
   std::uint32_t livelocked_ = no_task;
   std::uint32_t out_of_forks_ = no_task;
   std::uint32_t alive_ = 0;
-  std::uint32_t steps_without_time_ = 0;
-  std::uint64_t steps_at_ns_ = 0;
+  std::vector<std::uint32_t> suspects_;  // of going round without time passing; ascending
   bool started_ = false;
 };
 

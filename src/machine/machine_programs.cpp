@@ -10,7 +10,12 @@
 namespace vlag {
 namespace {
 
-constexpr std::uint32_t max_steps_without_time = 1'000'000;
+// A CPU that carries out more operations than that in so little time gets nowhere: a loop in which
+// no time passes, or almost none.
+constexpr std::uint32_t most_steps = 1'000'000;
+constexpr std::uint64_t most_steps_within_ns = 10'000'000;
+// Then so many operations of all CPUs tell who takes part.
+constexpr std::uint32_t steps_to_tell_from = 10'000;
 
 }  // namespace
 
@@ -21,18 +26,25 @@ void machine::run_program(cpu& c) {
       arm_work(c);
       return;
     }
-    if (now_ != steps_at_ns_) {
-      steps_at_ns_ = now_;
-      steps_without_time_ = 0;
-    }
-    if (++steps_without_time_ > max_steps_without_time) {
-      livelocked_ = t.id;
-      return;
-    }
+    if (gets_nowhere(c, t)) return;
     static constexpr op no_more{op_kind::end, 0, 0};
     const op& step = t.next_step < t.steps.size() ? t.steps[t.next_step++] : no_more;
     if (!perform(c, t, step)) return;
   }
+}
+
+bool machine::gets_nowhere(cpu& c, const sim_task& t) {
+  if (now_ - c.steps_since_ns >= most_steps_within_ns) {
+    c.steps_since_ns = now_;
+    c.steps = 0;
+    suspects_.clear();
+  }
+  if (++c.steps <= most_steps && suspects_.empty()) return false;
+  const auto at = std::lower_bound(suspects_.begin(), suspects_.end(), t.id);
+  if (at == suspects_.end() || *at != t.id) suspects_.insert(at, t.id);
+  if (c.steps <= most_steps) return false;
+  if (c.steps == most_steps + steps_to_tell_from) livelocked_ = t.id;
+  return livelocked_ != no_task;
 }
 
 bool machine::perform(cpu& c, sim_task& t, const op& step) {
@@ -167,10 +179,11 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
     }
     case op_kind::busy:
       t.steps[t.next_step].value = now_ + std::min(step.value, never_ns);
+      t.steps[t.next_step].target = 0;
       return true;
     case op_kind::busy_chunk:
-      if (now_ >= step.value) return true;
-      --t.next_step;
+      if (step.target != 0 && now_ >= step.value) return true;
+      ++t.steps[--t.next_step].target;
       t.remaining_ns = busy_chunk_ns;
       arm_work(c);
       return false;
@@ -182,9 +195,18 @@ bool machine::perform(cpu& c, sim_task& t, const op& step) {
         out_of_forks_ = t.id;
         return false;
       }
+      if (notes_ != nullptr) notes_->on_fork(static_cast<std::uint32_t>(next));
       start_new(tasks_[next], t.id);
       return true;
     }
+    case op_kind::note:
+      if (notes_ != nullptr) notes_->on_note(now_, t.id, step.target, step.value);
+      return true;
+    case op_kind::note_chunks:
+      if (notes_ != nullptr) {
+        notes_->on_note(now_, t.id, step.target, t.steps[t.next_step - 2].target);
+      }
+      return true;
     case op_kind::lock:
     case op_kind::unlock:
     case op_kind::cond_wait:

@@ -97,6 +97,8 @@ struct machine::cpu {
   bool rt_yields = false;
   bool yields = false;  // the switch that comes next is a yield
   bool skip_clock_update = false;
+  std::uint64_t steps_since_ns = 0;  // operations of programs since then: steps
+  std::uint32_t steps = 0;
   std::uint64_t clock_ns = 0;   // last clock reading
   std::uint64_t synced_ns = 0;  // the current task's work is accounted up to here
   std::uint64_t tick_at_ns = never_ns;

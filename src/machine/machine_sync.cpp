@@ -43,14 +43,20 @@ bool machine::waits_for_others(std::uint32_t task) const noexcept {
   return sync_.of_task[task].waits;
 }
 
-std::uint32_t machine::step_of(std::uint32_t task) const noexcept {
+std::uint32_t machine::waits_at(std::uint32_t task) const noexcept {
   const sync_place& place = sync_.of_task[task];
-  const bool locks = place.blocking_mutex != sync_place::none &&
-                     sync_.mutexes[place.blocking_mutex].kind == mutex_kind::plain;
-  // Those start their operation again when they are woken.
-  const bool again = place.waits && (place.call_begun || locks);
-  return tasks_[task].next_step + (again ? 1 : 0);
+  const bool tries_again =
+      place.call_begun || (place.blocking_mutex != sync_place::none &&
+                           sync_.mutexes[place.blocking_mutex].kind == mutex_kind::plain);
+  return tasks_[task].next_step - (tries_again ? 0 : 1);
 }
+
+std::uint32_t machine::owner_of(std::uint32_t mutex) const noexcept {
+  const std::uint32_t owner = sync_.mutexes[mutex].owner;
+  return owner == sync_mutex::nobody ? no_task : owner;
+}
+
+std::uint32_t machine::step_of(std::uint32_t task) const noexcept { return tasks_[task].next_step; }
 
 bool machine::perform_sync(cpu& c, sim_task& t, const op& step) {
   switch (step.kind) {
@@ -154,6 +160,7 @@ bool machine::wait_for_timer(cpu& c, sim_task& t, const op& step) {
   sync_timer& timer = sync_.timers[step.target];
   if (!timer.used) timer = {true, sync_.of_task[t.id].timer_origin_ns};
   timer.next_ns = std::min(timer.next_ns + std::min(step.value, never_ns), never_ns);
+  if (notes_ != nullptr) notes_->on_timer(now_, t.id, timer.next_ns);
   if (now_ < timer.next_ns) {
     set_timer(t, timer.next_ns + (t.real_time() ? 0 : config_.timer_slack_ns));
     leave_cpu(c, t, false);

@@ -176,10 +176,23 @@ std::string shown(figure_unit unit, std::uint64_t value) {
   return fmt::format("{}", value);
 }
 
-std::string name_of(const figure_choice& which, const run_figures& run) {
+std::string who_of(const figure_choice& which) {
   const std::string& who = which.group.empty() ? which.task : which.group;
-  return fmt::format("{} of {} under {}", info_of(which.what).words,
-                     who.empty() ? "all tasks" : who, run.label);
+  return fmt::format("{} of {}", info_of(which.what).words, who.empty() ? "all tasks" : who);
+}
+
+std::string name_of(const figure_choice& which, const run_figures& run) {
+  return fmt::format("{} under {}", who_of(which), run.label);
+}
+
+// Of two figures what they share is said once.
+std::string name_of(const figure_choice& a, const run_figures& run, const figure_choice& b,
+                    const run_figures& other) {
+  if (&run == &other) {
+    return fmt::format("{} / {} under {}", who_of(a), who_of(b), run.label);
+  }
+  return fmt::format("{} / {}", name_of(a, run),
+                     who_of(a) == who_of(b) ? "that under " + other.label : name_of(b, other));
 }
 
 std::string bounds_of(const expectation& e, figure_unit unit) {
@@ -199,7 +212,7 @@ judged_expectation judge_one(const expectation& e, std::size_t policy,
   if (e.over) {
     const run_figures& other = runs[e.over->policy == 0 ? policy : e.over->policy - 1];
     seen = ratio_of(seen, measure(*e.over, other));
-    j.figure += " / " + name_of(*e.over, other);
+    j.figure = name_of(e.figure, runs[policy], *e.over, other);
     j.unit = figure_unit::ratio;
   }
   j.number = seen.value;

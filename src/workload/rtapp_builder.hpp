@@ -17,13 +17,15 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace vlag {
 
 // The event that a key begins with the name of, in rt-app's order of comparing; empty: none.
 [[nodiscard]] std::string_view rtapp_event_of(std::string_view key);
-// The event whose name is one letter more, less or different; empty: none.
+// The event whose name is one letter more, less or different, but for digits at the key's end;
+// empty: none.
 [[nodiscard]] std::string_view rtapp_event_like(std::string_view key);
 
 class rtapp_builder {
@@ -32,7 +34,7 @@ class rtapp_builder {
   rtapp_builder(const std::string& name, const rtapp_options& options);
 
   // Once.
-  rtapp_workload build(std::string_view text);
+  [[nodiscard]] rtapp_workload build(std::string_view text);
 
  private:
   using type = rtapp_value::type;
@@ -57,6 +59,14 @@ class rtapp_builder {
     bool read = false;
     bool sized = false;
   };
+  enum class holder_kind : std::uint8_t { task, task_with_phases, phase };
+  // Who makes a name come true, and who waits for that.
+  enum class named : std::uint8_t { mutex, condition, semaphore };
+  struct uses {
+    text_place provided;  // line 0: by nobody
+    text_place needed;    // likewise
+    std::string_view by;  // the event that needs it
+  };
   struct event_row {
     std::string_view prefix;
     void (rtapp_builder::*make)(const rtapp_member&);
@@ -72,7 +82,7 @@ class rtapp_builder {
   void number_tasks(const rtapp_value& tasks);
   void check_forks(const rtapp_value& tasks) const;
   void count_barriers(const rtapp_value& tasks);
-  void tell_lost_resumes();
+  void check_names();
   void tell_one_way_pipes();
 
   // ---- Values (rtapp_settings.cpp)
@@ -81,7 +91,7 @@ class rtapp_builder {
   void warn_once(const rtapp_member& m, std::string_view what);  // of each place
   void unknown(const rtapp_member& m);                           // once of each key
   void need(const rtapp_value& v, type t, std::string_view key) const;
-  // The last of several, as json-c would give it; nullptr: none.
+  // The first of several; nullptr: none.
   [[nodiscard]] static const rtapp_value* find(const rtapp_value& object, std::string_view key);
   [[nodiscard]] std::int64_t integer(const rtapp_value& v, std::string_view key, std::int64_t low,
                                      std::int64_t high) const;
@@ -105,7 +115,8 @@ class rtapp_builder {
   [[nodiscard]] std::vector<unsigned> cpus_in(const rtapp_value& object) const;
   [[nodiscard]] std::uint32_t instances_of(const rtapp_value& task) const;
   [[nodiscard]] std::int64_t loop_of(const rtapp_value& object, std::int64_t missing) const;
-  void check_keys(const rtapp_value& object, bool has_phases);
+  void check_keys(const rtapp_value& object, holder_kind holder);
+  void warn_of_repeated(const rtapp_value& object);
 
   // ---- Tasks and phases (rtapp_tasks.cpp)
   [[nodiscard]] std::vector<const rtapp_value*> phases_of(const rtapp_value& task) const;
@@ -149,8 +160,11 @@ class rtapp_builder {
   void make_kill(const rtapp_member& m);
   void make_sleep_to(const rtapp_member& m);
   void emit(text_place place, op_kind kind, std::uint32_t target = 0, std::uint64_t value = 0);
+  void note(text_place place, rtapp_note what, std::uint64_t value = 0);
   [[nodiscard]] static std::uint32_t number_of(numbers& known, const std::string& name,
                                                std::uint32_t& next);
+  void provide(named what, const std::string& name, text_place place);
+  void require(named what, const std::string& name, text_place place, std::string_view by);
   [[nodiscard]] std::uint32_t mutex(const std::string& name);
   [[nodiscard]] std::uint32_t condition(const std::string& name);
   [[nodiscard]] std::uint32_t semaphore(const std::string& name);
@@ -160,7 +174,7 @@ class rtapp_builder {
   [[nodiscard]] std::uint64_t message_bytes_in(const rtapp_member& m) const;
 
   const std::string& name_;
-  rtapp_options options_;
+  rtapp_options options_;  // with the CPUs that the file asks for
   rtapp_workload result_;
   sched_policy default_policy_ = sched_policy::normal;
   mutex_kind mutexes_are_ = mutex_kind::plain;
@@ -169,8 +183,7 @@ class rtapp_builder {
   std::map<std::string, fork_pool> instances_;  // of each task that begins with the run
   std::map<std::string, pipe_use> pipes_;
   std::set<std::string> warned_;
-  std::set<std::string> suspended_;
-  std::map<std::string, text_place> resumed_;
+  std::map<std::pair<named, std::string>, uses> uses_;
   numbers mutexes_;
   numbers conditions_;
   numbers barriers_;

@@ -66,6 +66,8 @@ std::string_view rtapp_event_of(std::string_view key) {
 }
 
 std::string_view rtapp_event_like(std::string_view key) {
+  const std::size_t last = key.find_last_not_of("0123456789_");
+  key = key.substr(0, last == key.npos ? 0 : last + 1);
   for (const auto& row : rtapp_builder::event_rows()) {
     if (one_edit_apart(key, row.prefix)) return row.prefix;
   }
@@ -98,13 +100,28 @@ void rtapp_builder::emit(text_place place, op_kind kind, std::uint32_t target,
   places_.push_back(place);
 }
 
+void rtapp_builder::note(text_place place, rtapp_note what, std::uint64_t value) {
+  if (!options_.notes) return;
+  const bool chunks = what == rtapp_note::runtime_ends;
+  emit(place, chunks ? op_kind::note_chunks : op_kind::note, static_cast<std::uint32_t>(what),
+       value);
+}
+
 // ---- Time
 
-void rtapp_builder::make_run(const rtapp_member& m) { emit(m.place, op_kind::run, 0, us_of(m)); }
+void rtapp_builder::make_run(const rtapp_member& m) {
+  const std::uint64_t ns = us_of(m);
+  note(m.place, rtapp_note::run_begins, ns / ns_per_us);
+  emit(m.place, op_kind::run, 0, ns);
+  note(m.place, rtapp_note::run_ends, ns / ns_per_us);
+}
 
 void rtapp_builder::make_runtime(const rtapp_member& m) {
-  emit(m.place, op_kind::busy, 0, us_of(m));
+  const std::uint64_t ns = us_of(m);
+  note(m.place, rtapp_note::run_begins, ns / ns_per_us);
+  emit(m.place, op_kind::busy, 0, ns);
   emit(m.place, op_kind::busy_chunk);
+  note(m.place, rtapp_note::runtime_ends);
 }
 
 void rtapp_builder::make_sleep(const rtapp_member& m) {
@@ -123,6 +140,18 @@ void rtapp_builder::make_iorun(const rtapp_member& m) {
 
 void rtapp_builder::make_memrun(const rtapp_member& m) {
   need(m.value, type::object, m.key);
+  constexpr std::array<std::string_view, 6> known{"type",   "size",    "count",
+                                                  "stride", "pattern", "ref"};
+  for (const rtapp_member& inner : m.value.members) {
+    if (std::find(known.begin(), known.end(), inner.key) == known.end()) unknown(inner);
+  }
+  if (const rtapp_value* pattern = find(m.value, "pattern")) {
+    need(*pattern, type::string, "pattern");
+    if (pattern->text != "random" && pattern->text != "sequential") {
+      fail(pattern->place, fmt::format("memrun pattern \"{}\"; expected random or sequential",
+                                       printable(pattern->text)));
+    }
+  }
   const std::string& how = string_in(m.value, "type", m.key);
   if (how != "read" && how != "write" && how != "chase") {
     fail(m.value.place,
@@ -136,6 +165,9 @@ void rtapp_builder::make_memrun(const rtapp_member& m) {
 
 void rtapp_builder::make_timer(const rtapp_member& m) {
   need(m.value, type::object, m.key);
+  for (const rtapp_member& inner : m.value.members) {
+    if (inner.key != "ref" && inner.key != "period" && inner.key != "mode") unknown(inner);
+  }
   std::string ref = "unknown";
   if (find(m.value, "ref") != nullptr) ref = string_in(m.value, "ref", m.key);
   const std::int64_t us = integer_in(m.value, "period", 0, 0, max_us);
@@ -149,54 +181,66 @@ void rtapp_builder::make_timer(const rtapp_member& m) {
     if (mode->text == "absolute") kind = op_kind::timer_absolute;
   }
   const bool own = ref.starts_with("unique");
+  note(m.place, rtapp_note::timer_begins, static_cast<std::uint64_t>(us));
   emit(m.place, kind, number_of(own ? unique_timers_ : timers_, ref, result_.timers),
        static_cast<std::uint64_t>(us) * ns_per_us);
+  note(m.place, rtapp_note::timer_ends);
 }
 
 // ---- Waiting for each other
 
 void rtapp_builder::make_lock(const rtapp_member& m) {
-  emit(m.place, op_kind::lock, mutex(string_of(m)));
+  provide(named::mutex, string_of(m), m.place);
+  emit(m.place, op_kind::lock, mutex(m.value.text));
 }
 
 void rtapp_builder::make_unlock(const rtapp_member& m) {
-  emit(m.place, op_kind::unlock, mutex(string_of(m)));
+  require(named::mutex, string_of(m), m.value.place, "unlock");
+  emit(m.place, op_kind::unlock, mutex(m.value.text));
 }
 
 void rtapp_builder::make_wait(const rtapp_member& m) {
   need(m.value, type::object, m.key);
-  const std::uint32_t cond = condition(string_in(m.value, "ref", m.key));
-  const std::uint32_t with = mutex(string_in(m.value, "mutex", m.key));
-  emit(m.place, op_kind::cond_wait, cond, with);
-  emit(m.place, op_kind::lock, with);
+  for (const rtapp_member& inner : m.value.members) {
+    if (inner.key != "ref" && inner.key != "mutex") unknown(inner);
+  }
+  const std::string& cond = string_in(m.value, "ref", m.key);
+  const std::string& with = string_in(m.value, "mutex", m.key);
+  require(named::condition, cond, m.place, "wait");
+  require(named::mutex, with, m.place, "wait");
+  emit(m.place, op_kind::cond_wait, condition(cond), mutex(with));
+  emit(m.place, op_kind::lock, mutex(with));
 }
 
 void rtapp_builder::make_sync(const rtapp_member& m) {
   need(m.value, type::object, m.key);
-  emit(m.place, op_kind::cond_signal, condition(string_in(m.value, "ref", m.key)));
+  const std::string& cond = string_in(m.value, "ref", m.key);
+  provide(named::condition, cond, m.place);
+  emit(m.place, op_kind::cond_signal, condition(cond));
   make_wait(m);
 }
 
 void rtapp_builder::make_signal(const rtapp_member& m) {
-  emit(m.place, op_kind::cond_signal, condition(string_of(m)));
+  provide(named::condition, string_of(m), m.place);
+  emit(m.place, op_kind::cond_signal, condition(m.value.text));
 }
 
 void rtapp_builder::make_broad(const rtapp_member& m) {
-  emit(m.place, op_kind::cond_broadcast, condition(string_of(m)));
+  provide(named::condition, string_of(m), m.place);
+  emit(m.place, op_kind::cond_broadcast, condition(m.value.text));
 }
 
+// Without a value it waits as its task's name, which workgen would write there.
 void rtapp_builder::make_suspend(const rtapp_member& m) {
-  suspended_.insert(task_name_);
-  if (m.value.is == type::string && m.value.text != task_name_ && !m.value.text.empty()) {
-    warn_once(m, fmt::format("waits to be resumed as \"{}\", its task's name, whatever the value",
-                             printable(task_name_)));
-  }
-  emit(m.place, op_kind::cond_wait, condition("task " + task_name_), no_mutex);
+  if (m.value.is != type::missing) need(m.value, type::string, m.key);
+  const std::string& name = m.value.is == type::missing ? task_name_ : m.value.text;
+  require(named::condition, name, m.place, "suspend");
+  emit(m.place, op_kind::cond_wait, condition(name), no_mutex);
 }
 
 void rtapp_builder::make_resume(const rtapp_member& m) {
-  resumed_.try_emplace(string_of(m), m.place);
-  emit(m.place, op_kind::cond_broadcast, condition("task " + string_of(m)));
+  provide(named::condition, string_of(m), m.place);
+  emit(m.place, op_kind::cond_broadcast, condition(m.value.text));
 }
 
 void rtapp_builder::make_yield(const rtapp_member& m) { emit(m.place, op_kind::yield); }
@@ -211,14 +255,49 @@ void rtapp_builder::make_fork(const rtapp_member& m) {
 }
 
 void rtapp_builder::make_sem_post(const rtapp_member& m) {
-  emit(m.place, op_kind::sem_post, semaphore(string_of(m)));
+  provide(named::semaphore, string_of(m), m.place);
+  emit(m.place, op_kind::sem_post, semaphore(m.value.text));
 }
 
 void rtapp_builder::make_sem_wait(const rtapp_member& m) {
-  emit(m.place, op_kind::sem_wait, semaphore(string_of(m)));
+  require(named::semaphore, string_of(m), m.place, "sem_wait");
+  emit(m.place, op_kind::sem_wait, semaphore(m.value.text));
 }
 
 // ---- Names
+
+void rtapp_builder::provide(named what, const std::string& name, text_place place) {
+  uses& u = uses_[{what, name}];
+  if (u.provided.line == 0) u.provided = place;
+}
+
+void rtapp_builder::require(named what, const std::string& name, text_place place,
+                            std::string_view by) {
+  uses& u = uses_[{what, name}];
+  if (u.needed.line != 0) return;
+  u.needed = place;
+  u.by = by;
+}
+
+void rtapp_builder::check_names() {
+  for (const auto& [key, u] : uses_) {
+    const auto& [what, text] = key;
+    const std::string name = printable(text);
+    if (what == named::mutex && u.provided.line == 0) {
+      fail(u.needed, fmt::format("{} of mutex \"{}\", which no task locks; expected a lock of it",
+                                 u.by, name));
+    }
+    if (what == named::condition && u.provided.line == 0) {
+      warn(u.needed, fmt::format("{} of \"{}\", which nobody wakes: waits for good", u.by, name));
+    }
+    if (what == named::condition && u.needed.line == 0) {
+      warn(u.provided, fmt::format("nobody waits for \"{}\": this wakes nobody", name));
+    }
+    if (what == named::semaphore && u.provided.line == 0) {
+      warn(u.needed, fmt::format("{} of \"{}\", which nobody posts: waits for good", u.by, name));
+    }
+  }
+}
 
 std::uint32_t rtapp_builder::number_of(numbers& known, const std::string& name,
                                        std::uint32_t& next) {
@@ -230,16 +309,23 @@ std::uint32_t rtapp_builder::number_of(numbers& known, const std::string& name,
 std::uint32_t rtapp_builder::mutex(const std::string& name) {
   auto next = static_cast<std::uint32_t>(result_.mutexes.size());
   const std::uint32_t number = number_of(mutexes_, name, next);
-  if (next > result_.mutexes.size()) result_.mutexes.push_back(mutexes_are_);
+  if (next > result_.mutexes.size()) {
+    result_.mutexes.push_back(mutexes_are_);
+    result_.mutex_names.push_back(name);
+  }
   return number;
 }
 
 std::uint32_t rtapp_builder::condition(const std::string& name) {
-  return number_of(conditions_, name, result_.conditions);
+  const std::uint32_t number = number_of(conditions_, name, result_.conditions);
+  if (number == result_.condition_names.size()) result_.condition_names.push_back(name);
+  return number;
 }
 
 std::uint32_t rtapp_builder::semaphore(const std::string& name) {
-  return number_of(semaphores_, name, result_.semaphores);
+  const std::uint32_t number = number_of(semaphores_, name, result_.semaphores);
+  if (number == result_.semaphore_names.size()) result_.semaphore_names.push_back(name);
+  return number;
 }
 
 }  // namespace vlag

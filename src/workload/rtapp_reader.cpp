@@ -30,6 +30,8 @@ rtapp_workload rtapp_builder::build(std::string_view text) {
       unknown(m);
     }
   }
+  warn_of_repeated(root);
+  if (const rtapp_value* r = find(root, "resources")) need(*r, type::object, "resources");
   if (const rtapp_value* g = find(root, "global")) read_global(*g);
   result_.block = read_vlag_block(root, name_);
   if (options_.cpus == 0) options_.cpus = result_.block.cpus;
@@ -39,7 +41,10 @@ rtapp_workload rtapp_builder::build(std::string_view text) {
   count_barriers(*tasks);
   for (const rtapp_member& m : tasks->members) make_instances(m);
   for (const rtapp_member& m : tasks->members) make_pool(m);
-  tell_lost_resumes();
+  if (result_.tasks.empty()) {
+    fail(tasks->place, "every task has 0 instances; expected one that begins by itself");
+  }
+  check_names();
   tell_one_way_pipes();
   apply_vlag_block(result_);
   return std::move(result_);
@@ -130,16 +135,12 @@ void rtapp_builder::count_barriers(const rtapp_value& tasks) {
     for (const rtapp_member* m : events_of(task.value, "barrier")) {
       const auto next = static_cast<std::uint32_t>(result_.barriers.size());
       const auto [at, is_new] = barriers_.try_emplace(string_of(*m), next);
-      if (is_new) result_.barriers.push_back(0);
+      if (is_new) {
+        result_.barriers.push_back(0);
+        result_.barrier_names.push_back(m->value.text);
+      }
       result_.barriers[at->second] += users;
     }
-  }
-}
-
-void rtapp_builder::tell_lost_resumes() {
-  for (const auto& [who, place] : resumed_) {
-    if (suspended_.contains(who)) continue;
-    warn(place, fmt::format("no task called \"{}\" suspends; this wakes nobody", printable(who)));
   }
 }
 

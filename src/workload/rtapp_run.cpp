@@ -11,6 +11,7 @@
 #include "input/printable.hpp"
 #include "machine/machine.hpp"
 #include "workload/overrides.hpp"
+#include "workload/rtapp_log.hpp"
 
 namespace vlag {
 namespace {
@@ -27,26 +28,69 @@ void make_objects(machine& m, const rtapp_workload& w) {
   for (const std::uint32_t bytes : w.pipes) m.add_pipe(bytes);
 }
 
-std::string place_of(const machine& m, const rtapp_workload& w, std::uint32_t task,
-                     std::string_view what) {
+text_place place_of(const machine& m, const rtapp_workload& w, std::uint32_t task) {
   const auto& places = w.places[task];
   const std::size_t next = std::min<std::size_t>(m.step_of(task), places.size());
-  return at_place(w.name, places[next == 0 ? 0 : next - 1], what);
+  return places[next == 0 ? 0 : next - 1];
+}
+
+// "a at 3:7, b at 9:1 and 4 more"
+std::string tasks_told(const machine& m, const rtapp_workload& w,
+                       const std::vector<std::uint32_t>& tasks) {
+  std::string result;
+  for (std::size_t i = 0; i < tasks.size() && i < max_told; ++i) {
+    const text_place at = place_of(m, w, tasks[i]);
+    result += fmt::format("{}{} at {}:{}", i == 0 ? "" : ", ", printable(w.tasks[tasks[i]].name),
+                          at.line, at.column);
+  }
+  if (tasks.size() > max_told) result += fmt::format(" and {} more", tasks.size() - max_told);
+  return result;
+}
+
+[[noreturn]] void stop_as_livelocked(const machine& m, const rtapp_workload& w) {
+  const std::uint32_t task = m.livelocked();
+  const std::vector<std::uint32_t>& tasks = m.livelocked_tasks();
+  const std::string who =
+      tasks.size() < 2
+          ? fmt::format("task {} loops here without time passing", printable(w.tasks[task].name))
+          : fmt::format("{} tasks go round without time passing ({})", tasks.size(),
+                        tasks_told(m, w, tasks));
+  throw input_error(at_place(
+      w.name, place_of(m, w, task),
+      fmt::format("{}, at {} us; expected a run or a sleep in the loop", who, m.now_ns() / 1'000)));
 }
 
 void stop_if_wrong(const machine& m, const rtapp_workload& w) {
-  if (m.livelocked() != no_task) {
-    throw input_error(place_of(
-        m, w, m.livelocked(),
-        fmt::format("task {} loops here without time passing; expected a run, a sleep or a wait in "
-                    "the loop",
-                    printable(w.tasks[m.livelocked()].name))));
-  }
+  if (m.livelocked() != no_task) stop_as_livelocked(m, w);
   if (m.out_of_forks() != no_task) {
     throw input_error(
-        place_of(m, w, m.out_of_forks(),
+        at_place(w.name, place_of(m, w, m.out_of_forks()),
                  fmt::format("task {} forks once too often; expected at most {} of one task",
                              printable(w.tasks[m.out_of_forks()].name), max_rtapp_forks)));
+  }
+}
+
+std::string name_in(const std::vector<std::string>& names, std::uint32_t number) {
+  return number < names.size() ? printable(names[number]) : std::string();
+}
+
+// "mutex m of b-0", "barrier b of 3"
+std::string waited_for(const machine& m, const rtapp_workload& w, const op& at) {
+  switch (at.kind) {
+    case op_kind::lock: {
+      const std::uint32_t owner = m.owner_of(at.target);
+      return fmt::format("mutex {} of {}", name_in(w.mutex_names, at.target),
+                         owner == no_task ? "nobody" : printable(w.tasks[owner].name));
+    }
+    case op_kind::barrier:
+      return fmt::format("barrier {} of {}", name_in(w.barrier_names, at.target),
+                         w.barriers[at.target]);
+    case op_kind::sem_wait:
+      return "semaphore " + name_in(w.semaphore_names, at.target);
+    case op_kind::cond_wait:
+      return "to be woken as " + name_in(w.condition_names, at.target);
+    default:
+      return "bytes in a pipe, or room";
   }
 }
 
@@ -54,13 +98,13 @@ void tell_waiting(const machine& m, const rtapp_workload& w, run_figures& figure
   std::string who;
   std::uint64_t count = 0;
   for (std::uint32_t i = 0; i < w.tasks.size(); ++i) {
-    if (!m.waits_for_others(i)) continue;
-    if (++count > max_told) continue;
-    const std::size_t step = std::min<std::size_t>(m.step_of(i), w.places[i].size());
-    const text_place at = w.places[i][step == 0 ? 0 : step - 1];
-    who +=
-        fmt::format("{}{} at {}:{}", who.empty() ? "" : ", ", w.tasks[i].name, at.line, at.column);
+    if (!m.waits_for_others(i) || ++count > max_told) continue;
+    const std::uint32_t step = m.waits_at(i);
+    const text_place at = w.places[i][step];
+    who += fmt::format("{}{} at {}:{} for {}", who.empty() ? "" : ", ", printable(w.tasks[i].name),
+                       at.line, at.column, waited_for(m, w, w.tasks[i].steps[step]));
   }
+  if (count > max_told) who += fmt::format(" and {} more", count - max_told);
   if (count > 0) figures.anomalies.emplace_back("tasks wait for good: " + who, count);
 }
 
@@ -110,6 +154,7 @@ run_figures run_rtapp(const rtapp_workload& workload, const policy_variant& vari
   const std::unique_ptr<machine> prepared = prepare(workload, variant, options, observer);
   machine& m = *prepared;
   if (options.count_decisions) m.count_decisions();
+  if (options.log != nullptr) m.observe_notes(*options.log);
 
   const bool limited = options.duration_ns || workload.duration_ns;
   const std::uint64_t end_ns = longest_run_ns(workload, options);

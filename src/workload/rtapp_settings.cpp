@@ -15,11 +15,62 @@ namespace {
 
 constexpr std::int64_t max_seconds = 1'000'000;
 
-constexpr std::array<std::string_view, 22> setting_names{
-    "instance",    "delay",       "loop",     "phases",         "policy",        "priority",
-    "cpus",        "util_min",    "util_max", "taskgroup",      "dl-runtime",    "dl-period",
-    "dl-deadline", "period",      "deadline", "name",           "nodes_membind", "frag",
-    "comment",     "description", "type",     "vlag_clock_poll"};
+enum holder : unsigned { nowhere = 0, task = 1, phase = 2 };
+
+struct setting {
+  std::string_view name;
+  unsigned where;  // holders
+};
+
+constexpr unsigned both = task | phase;
+constexpr std::array<setting, 17> settings{{{"instance", task},
+                                            {"delay", task},
+                                            {"phases", task},
+                                            {"loop", both},
+                                            {"policy", both},
+                                            {"priority", both},
+                                            {"cpus", both},
+                                            {"nodes_membind", both},
+                                            {"util_min", both},
+                                            {"util_max", both},
+                                            {"taskgroup", both},
+                                            {"dl-runtime", both},
+                                            {"dl-period", both},
+                                            {"dl-deadline", both},
+                                            {"period", task},  // older names of the last two
+                                            {"deadline", task},
+                                            {"vlag_clock_poll", task}}};
+
+unsigned holders_of(std::string_view key) {
+  for (const setting& s : settings) {
+    if (s.name == key) return s.where;
+  }
+  return nowhere;
+}
+
+// What a global setting must be; those that change nothing here too.
+struct global_setting {
+  std::string_view name;
+  rtapp_value::type is;
+  rtapp_value::type or_is;
+};
+
+constexpr auto boolean = rtapp_value::type::boolean;
+constexpr auto whole = rtapp_value::type::integer;
+constexpr auto text = rtapp_value::type::string;
+constexpr std::array<global_setting, 13> global_settings{{{"duration", whole, whole},
+                                                          {"calibration", text, whole},
+                                                          {"default_policy", text, text},
+                                                          {"pi_enabled", boolean, boolean},
+                                                          {"lock_pages", boolean, boolean},
+                                                          {"logdir", text, text},
+                                                          {"log_basename", text, text},
+                                                          {"log_size", text, whole},
+                                                          {"ftrace", text, boolean},
+                                                          {"gnuplot", boolean, boolean},
+                                                          {"io_device", text, text},
+                                                          {"mem_buffer_size", whole, whole},
+                                                          {"cumulative_slack", boolean, boolean}}};
 
 }  // namespace
 
@@ -46,11 +97,10 @@ void rtapp_builder::need(const rtapp_value& v, type t, std::string_view key) con
 }
 
 const rtapp_value* rtapp_builder::find(const rtapp_value& object, std::string_view key) {
-  const rtapp_value* result = nullptr;
   for (const rtapp_member& m : object.members) {
-    if (m.key == key) result = &m.value;
+    if (m.key == key) return &m.value;
   }
-  return result;
+  return nullptr;
 }
 
 std::int64_t rtapp_builder::integer(const rtapp_value& v, std::string_view key, std::int64_t low,
@@ -102,9 +152,7 @@ bool rtapp_builder::real_time(sched_policy p) {
   return p == sched_policy::fifo || p == sched_policy::round_robin;
 }
 
-bool rtapp_builder::is_setting(std::string_view key) {
-  return std::find(setting_names.begin(), setting_names.end(), key) != setting_names.end();
-}
+bool rtapp_builder::is_setting(std::string_view key) { return holders_of(key) != nowhere; }
 
 sched_policy rtapp_builder::policy_named(const rtapp_value& v, std::string_view key) const {
   need(v, type::string, key);
@@ -125,13 +173,16 @@ sched_policy rtapp_builder::policy_named(const rtapp_value& v, std::string_view 
 
 void rtapp_builder::read_global(const rtapp_value& g) {
   need(g, type::object, "global");
-  constexpr std::array<std::string_view, 15> known{
-      "duration",  "calibration",     "default_policy",   "pi_enabled", "lock_pages",
-      "logdir",    "log_basename",    "log_size",         "ftrace",     "gnuplot",
-      "io_device", "mem_buffer_size", "cumulative_slack", "frag",       "nodes_membind"};
   for (const rtapp_member& m : g.members) {
-    if (std::find(known.begin(), known.end(), m.key) == known.end()) unknown(m);
+    const auto known = std::find_if(global_settings.begin(), global_settings.end(),
+                                    [&](const global_setting& s) { return s.name == m.key; });
+    if (known == global_settings.end()) {
+      unknown(m);
+    } else if (m.value.is != known->is && m.value.is != known->or_is) {
+      need(m.value, known->is, m.key);
+    }
   }
+  warn_of_repeated(g);
   const std::int64_t seconds = integer_in(g, "duration", -1, -1, max_seconds);
   if (seconds == 0) fail(find(g, "duration")->place, "\"duration\" is 0; expected -1 or 1 or more");
   if (seconds > 0) result_.duration_ns = static_cast<std::uint64_t>(seconds) * 1'000'000'000;
@@ -141,6 +192,11 @@ void rtapp_builder::read_global(const rtapp_value& g) {
   if (const rtapp_value* v = find(g, "pi_enabled")) {
     need(*v, type::boolean, "pi_enabled");
     if (v->truth) mutexes_are_ = mutex_kind::inherits;
+  }
+  if (const rtapp_value* v = find(g, "log_basename")) result_.log.basename = v->text;
+  if (const rtapp_value* v = find(g, "cumulative_slack")) result_.log.cumulative_slack = v->truth;
+  if (const rtapp_value* v = find(g, "calibration"); v != nullptr && v->is == type::integer) {
+    result_.log.loop_ns = static_cast<std::uint64_t>(integer(*v, "calibration", 1, 1'000'000'000));
   }
 }
 
@@ -158,6 +214,7 @@ rtapp_builder::scheduling rtapp_builder::scheduling_in(const rtapp_value& object
     s.priority = static_cast<int>(integer(*v, "priority", rt ? 1 : -20, rt ? 99 : 19));
     s.given = true;
   }
+  if (s.given) s.slice_ns = 0;  // the call that sets a policy sets the slice too
   if (const rtapp_value* v = find(object, "dl-runtime")) {
     const std::int64_t us = integer(*v, "dl-runtime", 0, max_us);
     if (!real_time(s.policy) && s.policy != sched_policy::idle && us != 0) {
@@ -168,8 +225,12 @@ rtapp_builder::scheduling rtapp_builder::scheduling_in(const rtapp_value& object
     }
     s.given = true;
   }
-  static_cast<void>(integer_in(object, "util_min", -1, -1, 1024));
-  static_cast<void>(integer_in(object, "util_max", -1, -1, 1024));
+  for (const std::string_view key : {"util_min", "util_max"}) {
+    static_cast<void>(integer_in(object, key, -1, -1, 1024));
+  }
+  for (const std::string_view key : {"dl-period", "dl-deadline", "period", "deadline"}) {
+    static_cast<void>(integer_in(object, key, 0, 0, max_us));
+  }
   return s;
 }
 
@@ -211,11 +272,18 @@ std::int64_t rtapp_builder::loop_of(const rtapp_value& object, std::int64_t miss
   return n;
 }
 
-void rtapp_builder::check_keys(const rtapp_value& object, bool has_phases) {
+void rtapp_builder::check_keys(const rtapp_value& object, holder_kind holder) {
+  const bool is_task = holder != holder_kind::phase;
+  const bool has_phases = holder == holder_kind::task_with_phases;
   for (const rtapp_member& m : object.members) {
-    if (is_setting(m.key)) continue;
+    if (const unsigned where = holders_of(m.key); where != nowhere) {
+      if ((where & (is_task ? both : phase)) == 0) {
+        warn_once(m, "is a setting of tasks and changes nothing in a phase");
+      }
+      continue;
+    }
     if (!rtapp_event_of(m.key).empty()) {
-      if (has_phases) warn_once(m, "is an event beside \"phases\" and changes nothing");
+      if (is_task && has_phases) warn_once(m, "is an event beside \"phases\" and changes nothing");
       continue;
     }
     if (const std::string_view event = rtapp_event_like(m.key); !event.empty()) {
@@ -227,6 +295,17 @@ void rtapp_builder::check_keys(const rtapp_value& object, bool has_phases) {
                                 printable(m.key)));
     }
     unknown(m);
+  }
+  warn_of_repeated(object);
+}
+
+// Events count each time, and tasks and phases; of the rest, the first, as after workgen, which
+// gives the others names that mean nothing.
+void rtapp_builder::warn_of_repeated(const rtapp_value& object) {
+  std::set<std::string_view> seen;
+  for (const rtapp_member& m : object.members) {
+    if (!rtapp_event_of(m.key).empty() && !is_setting(m.key)) continue;
+    if (!seen.insert(m.key).second) warn_once(m, "is there twice; the first counts");
   }
 }
 

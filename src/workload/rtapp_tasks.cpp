@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "input/printable.hpp"
+
 namespace vlag {
 
 std::vector<const rtapp_value*> rtapp_builder::phases_of(const rtapp_value& task) const {
@@ -26,6 +28,15 @@ void rtapp_builder::make_instances(const rtapp_member& task) {
     instance_ = i;
     make_task(task, fmt::format("{}-{}", task.key, i), start_state::runnable);
   }
+  if (count > 0 || pools_.contains(task.key)) return;
+  if (!warned_.insert("never " + task.key).second) return;
+  warn(task.place, fmt::format("task \"{}\" has 0 instances and nobody forks it: it never runs",
+                               printable(task.key)));
+  make_task(task, task.key, start_state::unborn);  // what is wrong in it is told all the same
+  result_.tasks.pop_back();
+  result_.places.pop_back();
+  result_.bases.pop_back();
+  --placed_;
 }
 
 void rtapp_builder::make_pool(const rtapp_member& task) {
@@ -65,6 +76,7 @@ void rtapp_builder::make_task(const rtapp_member& task, const std::string& name,
   emit(t.place, op_kind::finish);
   result_.tasks.push_back(std::move(setup_));
   result_.places.push_back(std::move(places_));
+  result_.bases.push_back(task.key);
   ++placed_;
 }
 
@@ -91,13 +103,13 @@ void rtapp_builder::make_phases(const rtapp_value& t, scheduling s) {
   const std::vector<const rtapp_value*> phases = phases_of(t);
   const bool alone = find(t, "phases") == nullptr;
   const std::int64_t task_loop = alone && find(t, "loop") != nullptr ? 1 : loop_of(t, -1);
-  if (!alone) check_keys(t, true);
+  check_keys(t, alone ? holder_kind::task : holder_kind::task_with_phases);
   const unsigned first_cpu = place_of(t, *phases.front());
   setup_.cpu = first_cpu;
   unsigned cpu = first_cpu;
   const std::size_t begin = setup_.steps.size();
   for (const rtapp_value* phase : phases) {
-    check_keys(*phase, false);
+    if (!alone) check_keys(*phase, holder_kind::phase);
     if (const rtapp_value* poll = find(*phase, "vlag_clock_poll"); poll != nullptr && !alone) {
       fail(poll->place, "\"vlag_clock_poll\" in a phase; expected it beside \"phases\"");
     }
@@ -107,7 +119,9 @@ void rtapp_builder::make_phases(const rtapp_value& t, scheduling s) {
     }
     if (!alone) use_settings(*phase, s);
     const std::size_t phase_begin = setup_.steps.size();
+    note(phase->place, rtapp_note::loop_begins);
     make_events(*phase);
+    note(phase->place, rtapp_note::loop_ends);
     const std::int64_t loops = alone && find(t, "loop") == nullptr ? 1 : loop_of(*phase, 1);
     close_loop(phase->place, loops, phase_begin);
   }
@@ -116,12 +130,11 @@ void rtapp_builder::make_phases(const rtapp_value& t, scheduling s) {
 }
 
 void rtapp_builder::use_settings(const rtapp_value& phase, scheduling& s) {
-  const scheduling before = s;
   s = scheduling_in(phase, s);
   if (s.given) {
     emit(phase.place, op_kind::set_policy, static_cast<std::uint32_t>(s.policy),
          static_cast<std::uint64_t>(std::int64_t{s.priority}));
-    if (s.slice_ns != before.slice_ns) emit(phase.place, op_kind::set_slice, 0, s.slice_ns);
+    emit(phase.place, op_kind::set_slice, 0, s.slice_ns);
   }
   if (const auto group = group_in(phase, s)) emit(phase.place, op_kind::join_group, *group);
 }

@@ -157,30 +157,11 @@ std::string text_of(const recorded_programs& programs, const op& step) {
       return "end";
     case op_kind::join_group:
       return fmt::format("join group {}", step.target);
-    case op_kind::lock:
-    case op_kind::unlock:
-    case op_kind::cond_wait:
-    case op_kind::cond_signal:
-    case op_kind::cond_broadcast:
-    case op_kind::barrier:
-    case op_kind::sem_post:
-    case op_kind::sem_wait:
-    case op_kind::timer_origin:
-    case op_kind::timer:
-    case op_kind::timer_absolute:
-    case op_kind::pipe_write:
-    case op_kind::pipe_read:
-    case op_kind::kill:
-    case op_kind::busy:
-    case op_kind::busy_chunk:
-    case op_kind::repeat:
-    case op_kind::set_policy:
-    case op_kind::fork_next:
-    case op_kind::finish:
     case op_kind::write_group:
       return fmt::format("write to group {}", step.target);
+    default:  // recordings have no more
+      return "?";
   }
-  return "?";
 }
 
 }  // namespace

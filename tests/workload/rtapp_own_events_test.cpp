@@ -69,7 +69,8 @@ TEST(rtapp_pipes, an_at_sign_is_the_number_of_the_instance) {
 TEST(rtapp_pipes, who_waits_for_good_is_told) {
   const run_figures f = run(R"("rcv":{"loop":1,"vlag_recv":"p"})");
   ASSERT_EQ(f.anomalies.size(), 1U);
-  EXPECT_EQ(f.anomalies.front().first, "tasks wait for good: rcv-0 at 1:27");
+  EXPECT_EQ(f.anomalies.front().first,
+            "tasks wait for good: rcv-0 at 1:27 for bytes in a pipe, or room");
   EXPECT_EQ(workload(R"("rcv":{"loop":1,"vlag_recv":"p"})").warnings.at(0),
             "w:1:27: nobody sends to pipe \"p\"");
 }
@@ -113,8 +114,7 @@ TEST(rtapp_clock, a_task_that_reads_its_clock_is_switched_more_often) {
 }
 
 TEST(rtapp_own_events, what_is_wrong_is_told_with_its_place) {
-  EXPECT_EQ(refusal(R"("vlag_send":1)"),
-            "w:2:13: \"vlag_send\" is an integer; expected a string");
+  EXPECT_EQ(refusal(R"("vlag_send":1)"), "w:2:13: \"vlag_send\" is an integer; expected a string");
   EXPECT_EQ(refusal(R"("vlag_recv":{"pipe":"p","bytes":0})"),
             "w:2:33: \"bytes\" is 0; expected 1 to 1073741824");
   EXPECT_EQ(refusal(R"("vlag_recv":{"bytes":1})"),
