@@ -77,25 +77,25 @@ TEST(vlag_block, what_is_wrong_is_told_with_its_place) {
   constexpr std::string_view expect = R"("policies":["linux-6.12","linux-6.1"],"expect":[)";
   for (const wrong& w : std::vector<wrong>{
            {R"("machin":{})", "w:2:9: \"machin\" is not known here; did you mean \"machine\"?"},
-           {R"("machine":3)", "w:2:18: \"machine\" is an integer; expected an object"},
-           {R"("machine":{"cpus":0})", "w:2:26: \"cpus\" is 0; expected 1 to 512"},
-           {R"("machine":{"cpus":1,"cpus":2})", "w:2:28: \"cpus\" is there twice"},
-           {R"("machine":{"hz":100,"tick_ns":1000000})", "w:2:28: both \"hz\" and \"tick_ns\""},
-           {R"("machine":{"tick_ns":5})", "w:2:29: \"tick_ns\" is no time from 10us to 1s"},
-           {R"("machine":{"switch_cost_ns":"5 ms"})", "w:2:36: \"switch_cost_ns\" is no time"},
-           {R"("machine":{"switch_cost_ns":-1})", "w:2:36: \"switch_cost_ns\" is no time"},
-           {R"("machine":{"hrtick":1})", "w:2:28: \"hrtick\" is an integer; expected true or"},
-           {R"("policies":[])", "w:2:19: 0 policies; expected 1 to 64"},
-           {R"("policies":["linux-6.13"])", "w:2:20: policy linux-6.13: unknown profile"},
-           {R"("policies":["linux-6.12,a.cpus=0"])", "w:2:20: \"linux-6.12,a.cpus=0\" sets cpus"},
-           {R"("tasks":{"c*":{"nice":1}})", "w:2:17: no task is called \"c*\""},
-           {R"("tasks":{"a-0":{"nice":20}})", "w:2:31: \"nice\" is 20; expected -20 to 19"},
-           {R"("tasks":{"a-0":{"slice":"0.05ms"}})", "w:2:32: \"slice\" is no time from 100us"},
-           {R"("groups":{"g":{}})", "w:2:18: \"g\" is no group; expected a path"},
-           {R"("groups":{"/h":{}})", "w:2:18: no task is in a group \"/h\""},
-           {R"("groups":{"/g":{"cpu.weight":0}})", "w:2:24: cpu.weight cannot be '0'"},
-           {R"("groups":{"/g":{"cpu.wait":1}})", "w:2:24: there is no file cpu.wait"},
-           {R"("summary":"")", "w:2:18: \"summary\" is empty"},
+           {R"("machine":3)", "w:2:19: \"machine\" is an integer; expected an object"},
+           {R"("machine":{"cpus":0})", "w:2:27: \"cpus\" is 0; expected 1 to 512"},
+           {R"("machine":{"cpus":1,"cpus":2})", "w:2:29: \"cpus\" is there twice"},
+           {R"("machine":{"hz":100,"tick_ns":1000000})", "w:2:29: both \"hz\" and \"tick_ns\""},
+           {R"("machine":{"tick_ns":5})", "w:2:30: \"tick_ns\" is no time from 10us to 1s"},
+           {R"("machine":{"switch_cost_ns":"5 ms"})", "w:2:37: \"switch_cost_ns\" is no time"},
+           {R"("machine":{"switch_cost_ns":-1})", "w:2:37: \"switch_cost_ns\" is no time"},
+           {R"("machine":{"hrtick":1})", "w:2:29: \"hrtick\" is an integer; expected true or"},
+           {R"("policies":[])", "w:2:20: 0 policies; expected 1 to 64"},
+           {R"("policies":["linux-6.13"])", "w:2:21: policy linux-6.13: unknown profile"},
+           {R"("policies":["linux-6.12,a.cpus=0"])", "w:2:21: \"linux-6.12,a.cpus=0\" sets cpus"},
+           {R"("tasks":{"c*":{"nice":1}})", "w:2:18: no task is called \"c*\""},
+           {R"("tasks":{"a-0":{"nice":20}})", "w:2:32: \"nice\" is 20; expected -20 to 19"},
+           {R"("tasks":{"a-0":{"slice":"0.05ms"}})", "w:2:33: \"slice\" is no time from 100us"},
+           {R"("groups":{"g":{}})", "w:2:19: \"g\" is no group; expected a path"},
+           {R"("groups":{"/h":{}})", "w:2:19: no task is in a group \"/h\""},
+           {R"("groups":{"/g":{"cpu.weight":0}})", "w:2:25: cpu.weight cannot be '0'"},
+           {R"("groups":{"/g":{"cpu.wait":1}})", "w:2:25: there is no file cpu.wait"},
+           {R"("summary":"")", "w:2:19: \"summary\" is empty"},
            {R"("expect":[])", "w:2:9: \"expect\" without \"policies\""}}) {
     EXPECT_EQ(refusal(w.block).substr(0, w.message.size()), w.message) << refusal(w.block);
   }
@@ -133,7 +133,7 @@ std::vector<judged_expectation> judged(std::string_view expectations,
   const std::string text =
       "{" + std::string(tasks) +
       R"(,"vlag":{"duration":"1s","machine":{"tick_jitter_ns":0,"timer_slack_ns":0},
-         "policies":["linux-6.12","linux-6.12,a-0.nice=5"],"expect":[)" +
+         "policies":["linux-6.12","linux-6.12,/g.cpu.weight=33"],"expect":[)" +
       std::string(expectations) + "]}}";
   const rtapp_workload w = parse_rtapp(text, "w", {});
   std::vector<run_figures> runs;
@@ -155,8 +155,8 @@ TEST(expectation, compares_a_figure_with_its_bounds) {
   EXPECT_EQ(all[0].figure, "CPU share of a* under linux-6.12");
   EXPECT_EQ(all[0].expected, "49 % to 51 %");
   EXPECT_EQ(all[0].says, "half");
-  EXPECT_FALSE(all[1].holds) << all[1].value;  // nice 5: a quarter
-  EXPECT_NEAR(static_cast<double>(*all[1].number), 247'000, 4'000);
+  EXPECT_FALSE(all[1].holds) << all[1].value;  // 33 beside 100
+  EXPECT_NEAR(static_cast<double>(*all[1].number), 248'000, 4'000);
   EXPECT_TRUE(all[2].holds) << all[2].value;
   EXPECT_TRUE(all[3].holds) << all[3].value;
   EXPECT_EQ(all[3].expected, "1s");
@@ -169,10 +169,11 @@ TEST(expectation, compares_two_policies_or_two_tasks) {
       R"({"what":"share","task":"a-0","policy":2,"over":{"policy":1},"min":0.4,"max":0.6},
          {"what":"share","task":"a-0","policy":2,"over":{"task":"b-0"},"max":0.25})");
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].figure, "CPU share of a-0 under linux-6.12,a-0.nice=5 / that under linux-6.12");
+  EXPECT_EQ(all[0].figure,
+            "CPU share of a-0 under linux-6.12,/g.cpu.weight=33 / that under linux-6.12");
   EXPECT_TRUE(all[0].holds) << all[0].value;
-  EXPECT_EQ(all[1].figure, "CPU share of a-0 / CPU share of b-0 under linux-6.12,a-0.nice=5");
-  EXPECT_FALSE(all[1].holds) << all[1].value;  // 335 / 1024
+  EXPECT_EQ(all[1].figure, "CPU share of a-0 / CPU share of b-0 under linux-6.12,/g.cpu.weight=33");
+  EXPECT_FALSE(all[1].holds) << all[1].value;  // 33 / 100
 }
 
 TEST(expectation, without_a_value_does_not_hold) {
@@ -180,7 +181,7 @@ TEST(expectation, without_a_value_does_not_hold) {
       R"({"what":"wake_mean","policy":1,"max":"1s"},
          {"what":"finished","task":"a*","policy":1,"max":"1s"},
          {"what":"wakeups","policy":1,"over":{"what":"preemptions"},"max":10})",
-      R"("tasks":{"a":{"run":1000}})");
+      R"("tasks":{"a":{"run":1000,"taskgroup":"/g"}})");
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[1].value, "not finished");
   EXPECT_EQ(all[2].value, "the second figure is 0");
@@ -191,7 +192,7 @@ TEST(expectation, without_a_value_does_not_hold) {
 TEST(expectation, knows_when_tasks_finished) {
   const auto all = judged(R"({"what":"finished","task":"a*","min":"5ms","max":"5ms"},
                              {"what":"finished","policy":1,"min":"12ms","max":"12ms"})",
-                          R"("tasks":{"a":{"loop":5,"run":1000,"cpus":[0]},
+                          R"("tasks":{"a":{"loop":5,"run":1000,"taskgroup":"/g","cpus":[0]},
                              "b":{"loop":3,"run":4000,"cpus":[1]}})");
   ASSERT_EQ(all.size(), 3U);
   EXPECT_TRUE(all[0].holds) << all[0].value;
