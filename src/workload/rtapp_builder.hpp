@@ -2,7 +2,8 @@
 //
 // What makes a workload from the parsed text of an rt-app file, in one pass: rtapp_reader.cpp what
 // concerns the whole file, rtapp_settings.cpp single values and the settings of tasks and phases,
-// rtapp_tasks.cpp tasks, phases and loops, rtapp_events.cpp what each event becomes.
+// rtapp_tasks.cpp tasks, phases and loops, rtapp_events.cpp what each event becomes,
+// rtapp_own_events.cpp those that rt-app does not have.
 //
 // Every function throws input_error with the place of what is wrong.
 #pragma once
@@ -29,7 +30,7 @@ namespace vlag {
 
 class rtapp_builder {
  public:
-  // Both outlive the builder.
+  // The name outlives the builder.
   rtapp_builder(const std::string& name, const rtapp_options& options);
 
   // Once.
@@ -49,6 +50,14 @@ class rtapp_builder {
   struct fork_pool {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
+  };
+  // A pipe, and where it is first named, written to and read from.
+  struct pipe_use {
+    std::uint32_t number = 0;
+    text_place place;
+    bool written = false;
+    bool read = false;
+    bool sized = false;
   };
   enum class holder_kind : std::uint8_t { task, task_with_phases, phase };
   // Who makes a name come true, and who waits for that.
@@ -74,6 +83,7 @@ class rtapp_builder {
   void check_forks(const rtapp_value& tasks) const;
   void count_barriers(const rtapp_value& tasks);
   void check_names();
+  void tell_one_way_pipes();
 
   // ---- Values (rtapp_settings.cpp)
   [[noreturn]] void fail(text_place place, std::string_view what) const;
@@ -144,6 +154,11 @@ class rtapp_builder {
   void make_fork(const rtapp_member& m);
   void make_sem_post(const rtapp_member& m);
   void make_sem_wait(const rtapp_member& m);
+  void make_send(const rtapp_member& m);
+  void make_send_all(const rtapp_member& m);
+  void make_recv(const rtapp_member& m);
+  void make_kill(const rtapp_member& m);
+  void make_sleep_to(const rtapp_member& m);
   void emit(text_place place, op_kind kind, std::uint32_t target = 0, std::uint64_t value = 0);
   void note(text_place place, rtapp_note what, std::uint64_t value = 0);
   [[nodiscard]] static std::uint32_t number_of(numbers& known, const std::string& name,
@@ -153,6 +168,10 @@ class rtapp_builder {
   [[nodiscard]] std::uint32_t mutex(const std::string& name);
   [[nodiscard]] std::uint32_t condition(const std::string& name);
   [[nodiscard]] std::uint32_t semaphore(const std::string& name);
+  // "@" in the name stands for the number of the task's instance.
+  [[nodiscard]] pipe_use& pipe(const rtapp_member& m, const std::string& name);
+  [[nodiscard]] std::string pipe_name_in(const rtapp_member& m) const;
+  [[nodiscard]] std::uint64_t message_bytes_in(const rtapp_member& m) const;
 
   const std::string& name_;
   rtapp_options options_;  // with the CPUs that the file asks for
@@ -161,6 +180,8 @@ class rtapp_builder {
   mutex_kind mutexes_are_ = mutex_kind::plain;
   std::set<std::string> known_tasks_;
   std::map<std::string, fork_pool> pools_;
+  std::map<std::string, fork_pool> instances_;  // of each task that begins with the run
+  std::map<std::string, pipe_use> pipes_;
   std::set<std::string> warned_;
   std::map<std::pair<named, std::string>, uses> uses_;
   numbers mutexes_;
@@ -174,6 +195,7 @@ class rtapp_builder {
   task_setup setup_;
   std::vector<text_place> places_;
   std::string task_name_;
+  std::uint32_t instance_ = 0;
   numbers unique_timers_;
 };
 

@@ -29,17 +29,32 @@ bool one_edit_apart(std::string_view a, std::string_view b) {
 
 // In the order in which rt-app compares a key's beginning with them.
 const std::vector<rtapp_builder::event_row>& rtapp_builder::event_rows() {
-  static const std::vector<event_row> rows{
-      {"lock", &rtapp_builder::make_lock},         {"unlock", &rtapp_builder::make_unlock},
-      {"wait", &rtapp_builder::make_wait},         {"signal", &rtapp_builder::make_signal},
-      {"broad", &rtapp_builder::make_broad},       {"sync", &rtapp_builder::make_sync},
-      {"sleep", &rtapp_builder::make_sleep},       {"runtime", &rtapp_builder::make_runtime},
-      {"run", &rtapp_builder::make_run},           {"timer", &rtapp_builder::make_timer},
-      {"suspend", &rtapp_builder::make_suspend},   {"resume", &rtapp_builder::make_resume},
-      {"memrun", &rtapp_builder::make_memrun},     {"mem", &rtapp_builder::make_mem},
-      {"iorun", &rtapp_builder::make_iorun},       {"yield", &rtapp_builder::make_yield},
-      {"barrier", &rtapp_builder::make_barrier},   {"fork", &rtapp_builder::make_fork},
-      {"sem_post", &rtapp_builder::make_sem_post}, {"sem_wait", &rtapp_builder::make_sem_wait}};
+  static const std::vector<event_row> rows{{"lock", &rtapp_builder::make_lock},
+                                           {"unlock", &rtapp_builder::make_unlock},
+                                           {"wait", &rtapp_builder::make_wait},
+                                           {"signal", &rtapp_builder::make_signal},
+                                           {"broad", &rtapp_builder::make_broad},
+                                           {"sync", &rtapp_builder::make_sync},
+                                           {"sleep", &rtapp_builder::make_sleep},
+                                           {"runtime", &rtapp_builder::make_runtime},
+                                           {"run", &rtapp_builder::make_run},
+                                           {"timer", &rtapp_builder::make_timer},
+                                           {"suspend", &rtapp_builder::make_suspend},
+                                           {"resume", &rtapp_builder::make_resume},
+                                           {"memrun", &rtapp_builder::make_memrun},
+                                           {"mem", &rtapp_builder::make_mem},
+                                           {"iorun", &rtapp_builder::make_iorun},
+                                           {"yield", &rtapp_builder::make_yield},
+                                           {"barrier", &rtapp_builder::make_barrier},
+                                           {"fork", &rtapp_builder::make_fork},
+                                           {"sem_post", &rtapp_builder::make_sem_post},
+                                           {"sem_wait", &rtapp_builder::make_sem_wait},
+                                           // Not rt-app's.
+                                           {"vlag_send_all", &rtapp_builder::make_send_all},
+                                           {"vlag_send", &rtapp_builder::make_send},
+                                           {"vlag_recv", &rtapp_builder::make_recv},
+                                           {"vlag_kill", &rtapp_builder::make_kill},
+                                           {"vlag_sleep_to", &rtapp_builder::make_sleep_to}};
   return rows;
 }
 

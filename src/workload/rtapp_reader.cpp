@@ -45,6 +45,7 @@ rtapp_workload rtapp_builder::build(std::string_view text) {
     fail(tasks->place, "every task has 0 instances; expected one that begins by itself");
   }
   check_names();
+  tell_one_way_pipes();
   apply_vlag_block(result_);
   return std::move(result_);
 }
@@ -78,7 +79,9 @@ void rtapp_builder::number_tasks(const rtapp_value& tasks) {
   std::size_t count = 0;
   for (const rtapp_member& task : tasks.members) {
     known_tasks_.insert(task.key);
-    count += instances_of(task.value);
+    const std::uint32_t instances = instances_of(task.value);
+    instances_.try_emplace(task.key, fork_pool{static_cast<std::uint32_t>(count), instances});
+    count += instances;
     for (const rtapp_member* m : events_of(task.value, "fork")) forked.insert(string_of(*m));
   }
   for (const rtapp_member& task : tasks.members) {

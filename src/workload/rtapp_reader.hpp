@@ -62,10 +62,11 @@ struct rtapp_workload {
   std::uint32_t conditions = 0;
   std::uint32_t semaphores = 0;
   std::uint32_t timers = 0;
+  std::vector<std::uint32_t> pipes;          // capacity in bytes
   std::optional<std::uint64_t> duration_ns;  // nullopt: until every task is done
   unsigned cpus = 1;
   rtapp_log_settings log;
-  vlag_block block;     // as the file has it; what it says of tasks and groups is in these already
+  vlag_block block;  // as the file has it; what it says of tasks and groups is in these already
   std::vector<std::string> warnings;
 };
 

@@ -25,6 +25,7 @@ void make_objects(machine& m, const rtapp_workload& w) {
   for (std::uint32_t i = 0; i < w.conditions; ++i) m.add_condition();
   for (std::uint32_t i = 0; i < w.semaphores; ++i) m.add_semaphore();
   for (std::uint32_t i = 0; i < w.timers; ++i) m.add_timer();
+  for (const std::uint32_t bytes : w.pipes) m.add_pipe(bytes);
 }
 
 text_place place_of(const machine& m, const rtapp_workload& w, std::uint32_t task) {
@@ -119,6 +120,7 @@ std::unique_ptr<machine> prepare(const rtapp_workload& workload, const policy_va
                                  const rtapp_run_options& options, machine_observer* observer) {
   machine_config config = workload.block.machine;
   config.cpus = workload.cpus;
+  config.period_origins_ns = {0};
   config.hrtick = config.hrtick || variant.hrtick;
   config.seed = options.seed;
   const chosen_groups chosen =

@@ -29,8 +29,9 @@ struct rtapp_run_options {
 // Ends at the duration or when every task is done. Tasks that were never forked have no figures.
 // progress is told the simulated time in per mille of the duration; the observer, when there is
 // one, of all tasks first, of on_measuring at time 0, and of on_end. Throws input_error with the
-// place in the file: tasks loop without time passing, one forks too often; an attribute out of reach
-// of the variant. Same input, same result. Anomalies: tasks that wait for each other for good.
+// place in the file: tasks loop without time passing, one forks too often; an attribute out of
+// reach of the variant. Same input, same result. Anomalies: tasks that wait for each other for
+// good.
 [[nodiscard]] run_figures run_rtapp(const rtapp_workload& workload, const policy_variant& variant,
                                     const rtapp_run_options& options,
                                     const std::function<void(unsigned)>& progress = {},

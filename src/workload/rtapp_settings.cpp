@@ -23,7 +23,7 @@ struct setting {
 };
 
 constexpr unsigned both = task | phase;
-constexpr std::array<setting, 16> settings{{{"instance", task},
+constexpr std::array<setting, 17> settings{{{"instance", task},
                                             {"delay", task},
                                             {"phases", task},
                                             {"loop", both},
@@ -38,7 +38,8 @@ constexpr std::array<setting, 16> settings{{{"instance", task},
                                             {"dl-period", both},
                                             {"dl-deadline", both},
                                             {"period", task},  // older names of the last two
-                                            {"deadline", task}}};
+                                            {"deadline", task},
+                                            {"vlag_clock_poll", task}}};
 
 unsigned holders_of(std::string_view key) {
   for (const setting& s : settings) {
@@ -287,6 +288,11 @@ void rtapp_builder::check_keys(const rtapp_value& object, holder_kind holder) {
     }
     if (const std::string_view event = rtapp_event_like(m.key); !event.empty()) {
       fail(m.place, fmt::format("\"{}\" is no event; expected \"{}\"?", printable(m.key), event));
+    }
+    if (m.key.starts_with("vlag_")) {
+      fail(m.place, fmt::format("\"{}\" is not known; expected vlag_send, vlag_send_all, "
+                                "vlag_recv, vlag_kill, vlag_sleep_to or vlag_clock_poll",
+                                printable(m.key)));
     }
     unknown(m);
   }

@@ -25,6 +25,7 @@ std::vector<const rtapp_value*> rtapp_builder::phases_of(const rtapp_value& task
 void rtapp_builder::make_instances(const rtapp_member& task) {
   const std::uint32_t count = instances_of(task.value);
   for (std::uint32_t i = 0; i < count; ++i) {
+    instance_ = i;
     make_task(task, fmt::format("{}-{}", task.key, i), start_state::runnable);
   }
   if (count > 0 || pools_.contains(task.key)) return;
@@ -42,6 +43,7 @@ void rtapp_builder::make_pool(const rtapp_member& task) {
   const auto pool = pools_.find(task.key);
   if (pool == pools_.end() || pool->second.first != result_.tasks.size()) return;
   for (std::uint32_t i = 0; i < pool->second.count; ++i) {
+    instance_ = i;
     make_task(task, fmt::format("{}-0-{}", task.key, i), start_state::unborn);
   }
 }
@@ -65,6 +67,8 @@ void rtapp_builder::make_task(const rtapp_member& task, const std::string& name,
   setup_.slice_ns = s.slice_ns;
   setup_.group = group_in(t, s).value_or(0);
   setup_.start = start;
+  setup_.clock_poll_ns =
+      static_cast<std::uint64_t>(integer_in(t, "vlag_clock_poll", 0, 0, max_us)) * ns_per_us;
   const auto delay = static_cast<std::uint64_t>(integer_in(t, "delay", 0, 0, max_us)) * ns_per_us;
   emit(t.place, op_kind::timer_origin, 0, delay);
   if (delay != 0) emit(t.place, op_kind::sleep, 0, delay);
@@ -106,6 +110,9 @@ void rtapp_builder::make_phases(const rtapp_value& t, scheduling s) {
   const std::size_t begin = setup_.steps.size();
   for (const rtapp_value* phase : phases) {
     if (!alone) check_keys(*phase, holder_kind::phase);
+    if (const rtapp_value* poll = find(*phase, "vlag_clock_poll"); poll != nullptr && !alone) {
+      fail(poll->place, "\"vlag_clock_poll\" in a phase; expected it beside \"phases\"");
+    }
     if (const unsigned next = place_of(t, *phase); next != cpu) {
       move_to(phase->place, next);
       cpu = next;

@@ -37,7 +37,7 @@ struct machine_time {
   std::uint64_t machine_config::* value;
 };
 
-constexpr std::array<machine_time, 12> machine_times{{
+constexpr std::array<machine_time, 16> machine_times{{
     {"tick_phase_ns", &machine_config::tick_phase_ns},
     {"tick_jitter_ns", &machine_config::tick_jitter_ns},
     {"switch_delay_ns", &machine_config::switch_delay_ns},
@@ -50,6 +50,10 @@ constexpr std::array<machine_time, 12> machine_times{{
     {"tick_cost_ns", &machine_config::tick_cost_ns},
     {"tick_timer_delay_ns", &machine_config::tick_timer_delay_ns},
     {"timer_slack_ns", &machine_config::timer_slack_ns},
+    {"pipe_call_ns", &machine_config::pipe_call_ns},
+    {"kill_cost_ns", &machine_config::kill_cost_ns},
+    {"queue_cost_ns", &machine_config::queue_cost_ns},
+    {"signal_cost_ns", &machine_config::signal_cost_ns},
 }};
 
 class block_reader {
@@ -192,6 +196,8 @@ class block_reader {
         block_.machine.hrtick = truth(m);
       } else if (m.key == "track_load") {
         block_.machine.track_load = truth(m);
+      } else if (m.key == "pipe_byte_ps") {
+        block_.machine.pipe_byte_ps = static_cast<std::uint64_t>(integer(m, 0, 1'000'000));
       } else {
         machine_cost(m);
       }
@@ -203,10 +209,28 @@ class block_reader {
       block_.machine.*t.value = time(m, 0, longest_cost_ns);
       return;
     }
-    unknown(m, {"cpus", "hz", "tick_ns", "hrtick", "track_load", "tick_phase_ns", "tick_jitter_ns",
-                "switch_delay_ns", "idle_switch_delay_ns", "tick_switch_delay_ns",
-                "poll_switch_delay_ns", "switch_clock_lead_ns", "switch_cost_ns", "wakeup_cost_ns",
-                "tick_cost_ns", "tick_timer_delay_ns", "timer_slack_ns"});
+    unknown(m, {"cpus",
+                "hz",
+                "tick_ns",
+                "hrtick",
+                "track_load",
+                "tick_phase_ns",
+                "tick_jitter_ns",
+                "switch_delay_ns",
+                "idle_switch_delay_ns",
+                "tick_switch_delay_ns",
+                "poll_switch_delay_ns",
+                "switch_clock_lead_ns",
+                "switch_cost_ns",
+                "wakeup_cost_ns",
+                "tick_cost_ns",
+                "tick_timer_delay_ns",
+                "timer_slack_ns",
+                "pipe_call_ns",
+                "pipe_byte_ps",
+                "kill_cost_ns",
+                "queue_cost_ns",
+                "signal_cost_ns"});
   }
 
   void policies(const rtapp_member& member) {
@@ -435,6 +459,10 @@ void require_group(const rtapp_workload& w, text_place place, const std::string&
 machine_config plain_workload_machine() {
   machine_config config;
   config.timer_slack_ns = 50'000;
+  config.pipe_call_ns = 1'255;
+  config.kill_cost_ns = 1'450;
+  config.queue_cost_ns = 1'260;
+  config.signal_cost_ns = 5'785;
   return config;
 }
 

@@ -18,7 +18,8 @@ namespace vlag {
 
 struct rtapp_workload;
 
-// A computer of HZ 250 that takes no time, with Linux's timer slack.
+// A computer of HZ 250 that takes no time, with Linux's timer slack; only pipes and signals cost
+// what they did where the recordings of tests/data/traces were made (docs/fidelity.md).
 [[nodiscard]] machine_config plain_workload_machine();
 
 struct block_task {
