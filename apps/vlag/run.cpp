@@ -249,6 +249,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->add_option("WORKLOAD", request->workload,
                    "an rt-app JSON file, or a name that vlag scenarios lists;\n"
                    "- reads standard input")
+      ->check(check_not_empty)
       ->required();
   declare_policies(*command, request->policies, request->settings,
                    "those that the file names, else linux-6.12");
