@@ -4,6 +4,8 @@
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
+// Whether the first of the runs is a recording; a workload file has none.
+const recorded = data.trace.events !== null;
 
 // What the reader has chosen; parts of the page are told of changes.
 // A group of tasks, and when one of them is meant, its pid.

@@ -5,10 +5,12 @@
 
 function heading() {
   const {trace} = data;
+  byId("brand").textContent = recorded ? "vlag replay" : "vlag run";
   document.title = `vlag: ${trace.name}`;
   byId("title").textContent = trace.name;
-  byId("subtitle").textContent = [duration(data.runs[0].span), plural(trace.cpus, "CPU"),
-    plural(data.tasks.pid.length, "task"), `${plural(trace.events, "event")} (${trace.format})`].join(" · ");
+  const longest = recorded ? data.runs[0].span : Math.max(...data.runs.map((run) => run.span));
+  byId("subtitle").textContent = [duration(longest), plural(trace.cpus, "CPU"), plural(data.tasks.pid.length, "task"),
+    recorded ? `${plural(trace.events, "event")} (${trace.format})` : trace.format].join(" · ");
 }
 
 function trust() {
@@ -16,6 +18,10 @@ function trust() {
   byId("sentence").textContent = data.change.text;
   const part = check.of === 0 ? 0 : check.held / check.of;
   const kind = check.of === 0 || !check.coversHalf ? "bad" : part === 1 ? "good" : part >= 0.5 ? "warn" : "bad";
+  if (!recorded) {
+    byId("trust").replaceChildren(element("span", {class: "badge"}, "Simulated"), element("span", {}, check.text));
+    return;
+  }
   const text = check.of === 0 ? "Not checked" : {good: "Self-check passed", warn: "Take with care", bad: "Not to be trusted"}[kind];
   byId("trust").replaceChildren(element("span", {class: `badge ${kind}`}, text), element("span", {}, check.text));
   if (!check.misses || check.misses.length === 0) return;
@@ -56,7 +62,7 @@ function pair() {
 }
 
 function settings() {
-  const simulated = data.runs.map((_, r) => r).slice(1);
+  const simulated = data.runs.map((_, r) => r).slice(recorded ? 1 : 0);
   const head = () => element("thead", {}, element("tr", {}, element("th", {scope: "col"}, "Setting"),
     ...simulated.map((r) => element("th", {scope: "col"}, data.runs[r].label)), element("th", {scope: "col", class: "text"}, "Meaning")));
   const row = (s) => {
@@ -80,12 +86,12 @@ function anomalies() {
   });
   items.push(...data.notes.map((text) => element("li", {}, text)));
   byId("anomalies").replaceChildren(items.length > 0 ? element("ul", {}, ...items)
-    : element("p", {class: "muted"}, "Nothing: every event of the recording was understood, and nothing was guessed."));
+    : element("p", {class: "muted"}, recorded ? "Nothing: every event of the recording was understood, and nothing was guessed." : "Nothing."));
 }
 
 function again() {
   byId("command").textContent = data.command;
-  byId("made-by").textContent = `vlag ${data.version}, seed ${data.trace.seed}. The same command on the same recording gives the same page, byte for byte.`;
+  byId("made-by").textContent = `vlag ${data.version}, seed ${data.trace.seed}. The same command on the same ${recorded ? "recording" : "workload"} gives the same page, byte for byte.`;
   const button = byId("copy");
   if (!navigator.clipboard) {
     button.hidden = true;

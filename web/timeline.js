@@ -478,9 +478,11 @@ const timeline = (() => {
         texts.push(`${run.label}: ${count(kept)} of ${count(run.timeline.stretches)} single runs are kept, ` +
           (keepsAll(line) ? "all of them." : "around the longest waits (blue marks); the rest as shares."));
       }
-      texts.push(`A --window of at most 50,000 of them is kept in full. ${binned}`);
+      if (recorded) texts.push("A --window of at most 50,000 of them is kept in full.");
+      texts.push(binned);
     }
-    texts.push("A simulated run ends where the first of its tasks has done all of its recorded work.");
+    texts.push(recorded ? "A simulated run ends where the first of its tasks has done all of its recorded work."
+      : "A run ends where all of its tasks have exited.");
     return texts.join(" ");
   }
 

@@ -10,6 +10,7 @@ namespace vlag {
 
 void add_replay_command(CLI::App& app, int& exit_code);
 void add_run_command(CLI::App& app, int& exit_code);
+void add_scenarios_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_latency_command(CLI::App& app, int& exit_code);
 void add_timehist_command(CLI::App& app, int& exit_code);

@@ -97,6 +97,7 @@ int run(int argc, char** argv) {
   vlag::add_record_command(app, exit_code);
   vlag::add_replay_command(app, exit_code);
   vlag::add_run_command(app, exit_code);
+  vlag::add_scenarios_command(app, exit_code);
   vlag::add_explain_command(app, exit_code);
   vlag::add_verify_command(app, exit_code);
   vlag::add_latency_command(app, exit_code);

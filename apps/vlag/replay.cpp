@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,32 +13,24 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "compared_runs.hpp"
 #include "input/input_error.hpp"
 #include "input/printable.hpp"
 #include "input/text.hpp"
 #include "machine/machine.hpp"
 #include "progress_bar.hpp"
 #include "replay_options.hpp"
-#include "replay_page.hpp"
 #include "replay_source.hpp"
-#include "report/compare.hpp"
 #include "report/debug_dump.hpp"
-#include "report/html_report.hpp"
-#include "report/latency_table.hpp"
 #include "report/output_file.hpp"
-#include "report/perfetto_writer.hpp"
 #include "report/result_json.hpp"
-#include "report/schedstat.hpp"
 #include "report/schedule.hpp"
 #include "report/self_check.hpp"
-#include "report/task_groups.hpp"
 #include "trace/reader.hpp"
 #include "workload/variant.hpp"
 
 namespace vlag {
 namespace {
-
-constexpr std::size_t max_compared_groups = 10;  // each takes a line a policy
 
 // All that one invocation knows, filled from top to bottom.
 struct replay_run : replay_source {
@@ -48,20 +41,11 @@ struct replay_run : replay_source {
   std::optional<policy_variant> reference;  // the recorded policy, when it is to be checked
   bool reference_is_first = false;          // variants[0] is the same
   std::optional<self_check_result> check;
-  schedule_sink* pictures = nullptr;  // is told every run; nullptr: nobody asked
 
-  [[nodiscard]] std::vector<const run_figures*> columns() const {
-    std::vector<const run_figures*> result{&workload->recorded()};
-    for (const run_figures& run : simulated) result.push_back(&run);
-    return result;
+  [[nodiscard]] compared_runs compared() const {
+    return {&workload->recorded(), variants, simulated, request.tasks};
   }
 };
-
-bool any_matches(const std::vector<std::string>& patterns, const task_figures& task) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return matches_task(pattern, task.name, task.pid);
-  });
-}
 
 // What the self-check compares the recording with.
 void choose_reference(replay_run& run) {
@@ -80,17 +64,18 @@ void choose_reference(replay_run& run) {
       !run.recorded_under || (request.policies.empty() && request.settings.empty());
 }
 
-run_figures simulate(const replay_run& run, const policy_variant& variant,
-                     schedule_sink* pictures = nullptr) {
-  progress_bar bar(shown_progress(run.request), printable(variant.label));
+// clock_at_start_ns: what the recording's clock is taken to be where the window begins.
+run_figures simulate(const replay_run& run, const policy_variant& variant, const std::string& title,
+                     schedule_sink* pictures = nullptr, std::uint64_t clock_at_start_ns = 0) {
+  progress_bar bar(shown_progress(run.request), title);
   const run_figures& recorded = run.workload->recorded();
   const double span_s = static_cast<double>(recorded.to_ns - recorded.from_ns) / 1e9;
   std::optional<simulated_schedule> schedule;
   if (pictures != nullptr) {
-    schedule.emplace(simulated_schedule::frame{variant.label, run.workload->cpus(),
-                                               recorded.to_ns - recorded.from_ns,
-                                               run.workload->window_from_ns()},
-                     *pictures);
+    schedule.emplace(
+        simulated_schedule::frame{variant.label, run.workload->cpus(),
+                                  recorded.to_ns - recorded.from_ns, clock_at_start_ns},
+        *pictures);
   }
   run_figures figures = run.workload->simulate(
       variant,
@@ -102,36 +87,24 @@ run_figures simulate(const replay_run& run, const policy_variant& variant,
   return figures;
 }
 
-void simulate_all(replay_run& run) {
-  if (run.pictures != nullptr) {
-    tell_recording(run.recording, run.workload->window_from_ns(), run.workload->window_to_ns(),
-                   *run.pictures);
+// pictures are told every run; nullptr: nobody asked.
+void simulate_all(replay_run& run, schedule_sink* pictures) {
+  const std::uint64_t from_ns = run.workload->window_from_ns();
+  if (pictures != nullptr) {
+    tell_recording(run.recording, from_ns, run.workload->window_to_ns(), *pictures);
   }
   for (const policy_variant& v : run.variants) {
-    run.simulated.push_back(simulate(run, v, run.pictures));
+    run.simulated.push_back(simulate(run, v, printable(v.label), pictures, from_ns));
   }
   if (!run.reference) return;
   const run_figures& recorded = run.workload->recorded();
-  run.check = run.reference_is_first ? self_check(recorded, run.simulated.front())
-                                     : self_check(recorded, simulate(run, *run.reference));
+  run.check =
+      run.reference_is_first
+          ? self_check(recorded, run.simulated.front())
+          : self_check(recorded, simulate(run, *run.reference, printable(run.reference->label)));
 }
 
-row_choice rows_of(const replay_run& run) {
-  row_choice choice;
-  if (!run.request.tasks.empty()) {
-    choice.only = [&](const task_figures& t) { return any_matches(run.request.tasks, t); };
-  }
-  std::vector<std::string> overridden;
-  for (const policy_variant& v : run.variants) {
-    for (const task_override& o : v.overrides) overridden.push_back(o.pattern);
-  }
-  choice.always = [overridden = std::move(overridden)](const task_figures& t) {
-    return any_matches(overridden, t);
-  };
-  return choice;
-}
-
-void print_anomalies(const replay_run& run) {
+std::vector<std::string> anomalies_of(const replay_run& run) {
   std::vector<std::string> lines;
   for (const trace::anomaly& a : run.recording.anomalies) {
     std::string line = fmt::format("recording: {}: {}", a.kind, a.count);
@@ -141,61 +114,31 @@ void print_anomalies(const replay_run& run) {
   for (const auto& [name, count] : run.workload->anomalies()) {
     lines.push_back(fmt::format("workload: {}: {}", name, count));
   }
-  for (const run_figures* column : run.columns()) {
+  for (const run_figures* column : run.compared().columns()) {
     if (column->anomalies == run.workload->anomalies()) continue;  // the same, told already
     for (const auto& [name, count] : column->anomalies) {
       lines.push_back(fmt::format("{}: {}: {}", column->label, name, count));
     }
   }
   for (const std::string& note : run.notes) lines.push_back(fmt::format("note: {}", note));
-  if (lines.empty()) return;
-  fmt::print("\nAnomalies\n");
-  for (const std::string& line : lines) fmt::print("  {}\n", printable(line));
+  return lines;
 }
 
 void print_tables(const replay_run& run) {
-  const std::vector<const run_figures*> columns = run.columns();
-  const row_choice choice = rows_of(run);
-  row_choice compared = choice;
-  compared.max_rows = max_compared_groups;
-  fmt::print("{}\n", comparison_table(columns, compared));
-  if (const std::string groups = group_table(columns); !groups.empty()) fmt::print("{}\n", groups);
-  fmt::print("{}\n{}\n", totals_table(columns), what_changed_most(columns, compared));
-  if (!run.request.quiet) {
-    const std::vector<std::int32_t> pids = chosen_tasks(columns, choice);
-    for (const run_figures* column : columns) {
-      fmt::print("\n{}\n\n{}", printable(column->label), latency_table(*column, pids));
-    }
-  }
-  if (run.request.schedstat) {
-    for (std::size_t i = 0; i < run.simulated.size(); ++i) {
-      fmt::print("\n{}\n\n{}", printable(run.simulated[i].label),
-                 schedstat_table(run.simulated[i], run.variants[i].config.engine));
-    }
-  }
+  print_comparison(run.compared(),
+                   run.request.quiet ? table_detail::comparison : table_detail::each_run);
+  if (run.request.schedstat) print_schedstat(run.compared());
   if (run.check && run.request.self_check) {
     fmt::print("\nself-check: the recording and its replay under {}\n\n{}\n{}\n",
                printable(run.reference->label), self_check_table(*run.check),
                self_check_verdict(*run.check));
   }
-  print_anomalies(run);
+  print_anomalies(anomalies_of(run));
 }
 
-result_policy policy_result(const policy_variant& variant) {
-  result_policy result{variant.config, variant.hrtick, {}, {}};
-  for (const task_override& o : variant.overrides) {
-    result.overrides.push_back({o.pattern, std::string(to_string(o.attribute)), o.value, o.group});
-  }
-  for (const group_override& o : variant.group_files) {
-    result.group_files.push_back({o.path, o.file.name, o.file.text});
-  }
-  return result;
-}
-
-// Points into the run and into policies, which it fills.
+// Refers to the run and to policies, which it fills.
 result_document results_of(const replay_run& run, std::vector<result_policy>& policies) {
   const run_figures& recorded = run.workload->recorded();
-  for (const policy_variant& v : run.variants) policies.push_back(policy_result(v));
   result_document document;
   document.arguments = normalised_arguments(run.request);
   document.version = VLAG_VERSION;
@@ -203,10 +146,7 @@ result_document results_of(const replay_run& run, std::vector<result_policy>& po
   document.duration_ns = recorded.to_ns - recorded.from_ns;
   document.cpus = run.workload->cpus();
   document.tick_ns = run.workload->tick_ns();
-  document.runs.push_back({&recorded, nullptr});
-  for (std::size_t i = 0; i < policies.size(); ++i) {
-    document.runs.push_back({&run.simulated[i], &policies[i]});
-  }
+  add_runs(document, run.compared(), policies);
   if (run.check) {
     document.check = &*run.check;
     document.check_label = run.reference->label;
@@ -224,63 +164,37 @@ std::string results_text(const replay_run& run) {
   return result_json(document);
 }
 
+std::string trust_of(const result_document& results) {
+  if (results.check != nullptr) return self_check_verdict(*results.check);
+  return "How far to trust this is not known: the policy of the recording is not. An --attrs file "
+         "that names the kernel would tell.";
+}
+
 std::string page_text(const replay_run& run) {
   std::vector<result_policy> policies;
-  row_choice compared = rows_of(run);
-  compared.max_rows = max_compared_groups;
-  page_source source{.request = run.request,
-                     .recording = run.recording,
-                     .workload = *run.workload,
-                     .variants = run.variants,
-                     .results = results_of(run, policies),
-                     .change = biggest_change(run.columns(), compared)};
-  return replay_page(source, shown_progress(run.request));
-}
-
-void require_page() {
-  if (has_html_report()) return;
-  throw input_error(
-      "--html: this vlag was built without npm, which brings the page's charts; expected a build "
-      "with it (scripts/setup)");
-}
-
-void require_output(const replay_request& request, const std::string& path) {
-  require_writable(path);
-  require_other_file(path, request.trace);
-  require_other_file(path, request.attributes_file);
-}
-
-void require_different_outputs(const replay_request& request) {
-  if (request.html_path == "-" || request.perfetto_path == "-") {
-    throw input_error(fmt::format("{}: - is not taken; expected a file (or /dev/stdout)",
-                                  request.html_path == "-" ? "--html" : "--perfetto"));
-  }
-  const std::pair<const char*, const std::string&> outputs[] = {
-      {"--json", request.json_path},
-      {"--html", request.html_path},
-      {"--perfetto", request.perfetto_path}};
-  for (const auto& [name, path] : outputs) {
-    for (const auto& [other, other_path] : outputs) {
-      if (path.empty() || other_path.empty() || &path == &other_path) continue;
-      if (!same_output(path, other_path)) continue;
-      throw input_error(
-          fmt::format("{} and {}: both are {}; expected two files", name, other, path));
+  page_source source;
+  page_document& page = source.page;
+  page.results = results_of(run, policies);
+  page.change = run.compared().change();
+  page.command = page_command(page.results.arguments, run.request.html_path);
+  page.trust = trust_of(page.results);
+  page.name = run.request.trace == "-"
+                  ? "standard input"
+                  : std::filesystem::path(run.request.trace).filename().string();
+  page.format = run.recording.format;
+  page.trace_events = run.recording.events.size();
+  source.span_ns = run.workload->window_to_ns() - run.workload->window_from_ns();
+  source.tell = [&run](std::size_t number, schedule_sink& sink) {
+    if (number == 0) {
+      tell_recording(run.recording, run.workload->window_from_ns(), run.workload->window_to_ns(),
+                     sink);
+    } else {
+      const policy_variant& variant = run.variants[number - 1];
+      static_cast<void>(
+          simulate(run, variant, "timeline of " + printable(variant.label), &sink, 0));
     }
-  }
-}
-
-// Simulates, and writes the Perfetto trace as it goes.
-void simulate_and_write(replay_run& run) {
-  if (run.request.perfetto_path.empty()) {
-    simulate_all(run);
-    return;
-  }
-  whole_file file(run.request.perfetto_path);
-  perfetto_writer writer([&](std::string_view piece) { file.write(piece); });
-  run.pictures = &writer;
-  simulate_all(run);
-  run.pictures = nullptr;
-  file.finish();
+  };
+  return runs_page(source);
 }
 
 // The queues and tasks of each policy's run at one moment.
@@ -301,14 +215,8 @@ void print_debug_dumps(const replay_run& run) {
 }
 
 int replay(replay_request& request) {
-  const bool to_file = !request.json_path.empty() && request.json_path != "-";
-  require_different_outputs(request);
-  if (to_file) require_output(request, request.json_path);
-  if (!request.perfetto_path.empty()) require_output(request, request.perfetto_path);
-  if (!request.html_path.empty()) {
-    require_page();
-    require_output(request, request.html_path);
-  }
+  const std::string inputs[] = {request.trace, request.attributes_file};
+  check_outputs(request, inputs);
   request.replay.count_decisions = request.schedstat;
 
   replay_run run(request);
@@ -318,14 +226,14 @@ int replay(replay_request& request) {
     print_debug_dumps(run);
     return 0;
   }
-  simulate_and_write(run);
+  simulate_and_draw(request, [&](schedule_sink* pictures) { simulate_all(run, pictures); });
 
   if (!request.html_path.empty()) write_whole_file(request.html_path, page_text(run));
   if (request.json_path == "-") {
     fmt::print("{}", results_text(run));
     return 0;
   }
-  if (to_file) write_whole_file(request.json_path, results_text(run));
+  if (!request.json_path.empty()) write_whole_file(request.json_path, results_text(run));
   print_tables(run);
   return 0;
 }

@@ -100,42 +100,8 @@ void declare_options(CLI::App& command, replay_request& request) {
   CLI::Option* const self_check =
       command.add_flag("--self-check", request.self_check,
                        "print how near a replay under the recorded policy comes to the recording");
-  CLI::Option* const schedstat =
-      command.add_flag("--schedstat", request.schedstat,
-                       "count what each policy's scheduler does: checks, preemptions, delays…");
-  command
-      .add_option("--tasks", request.tasks,
-                  "show just the tasks with this name (a pattern) or pid; several times for more")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
-  CLI::Option* const json =
-      command
-          .add_option("--json", request.json_path,
-                      "write the results to a file, or with - to standard output instead of the "
-                      "tables")
-          ->type_name("FILE")
-          ->check(check_not_empty);
-  command
-      .add_option("--html", request.html_path,
-                  "write a report as one HTML file: summary, timeline, distributions, all tasks")
-      ->type_name("FILE")
-      ->check(check_not_empty);
-  command
-      .add_option("--perfetto", request.perfetto_path,
-                  "write the recorded and the replayed schedules to a Perfetto trace, side by side")
-      ->type_name("FILE")
-      ->check(check_not_empty);
-  command
-      .add_option("--debug-at", request.debug_at,
-                  "instead of the tables: each policy's queues and tasks as they are at a time\n"
-                  "after the first event or at a marker, under the kernel's names")
-      ->type_name("T")
-      ->check(check_not_empty)
-      ->excludes(self_check)
-      ->excludes(schedstat)
-      ->excludes(json)
-      ->excludes("--html")
-      ->excludes("--perfetto");
+  declare_outputs(command, request, "a time after the first event or at a marker")
+      ->excludes(self_check);
   command.add_flag("--quiet", request.quiet,
                    "no progress, no table for each policy: comparison, totals, conclusion only");
 }

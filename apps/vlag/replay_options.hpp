@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "output_options.hpp"
 #include "workload/replay.hpp"
 
 namespace vlag {
@@ -24,14 +25,8 @@ struct source_request {
   replay_options replay;
 };
 
-struct replay_request : source_request {
-  std::vector<std::string> tasks;
-  std::string html_path;      // empty: none
-  std::string json_path;      // empty: none; "-": standard output, instead of the tables
-  std::string perfetto_path;  // empty: none
-  std::string debug_at;       // empty: no dump, but the tables
+struct replay_request : source_request, output_request {
   bool self_check = false;
-  bool schedstat = false;
 };
 
 // --policy and --set; --seed: the same for every command that simulates. when_none: the policy

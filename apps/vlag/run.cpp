@@ -2,42 +2,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "compared_runs.hpp"
 #include "input/input_error.hpp"
 #include "input/printable.hpp"
 #include "input/text.hpp"
+#include "machine/machine.hpp"
+#include "output_options.hpp"
 #include "progress_bar.hpp"
 #include "replay_options.hpp"
-#include "report/compare.hpp"
-#include "report/latency_table.hpp"
+#include "report/debug_dump.hpp"
 #include "report/output_file.hpp"
 #include "report/result_json.hpp"
-#include "report/schedstat.hpp"
-#include "report/task_groups.hpp"
-#include "workload/rtapp_run.hpp"
-#include "workload/variant.hpp"
+#include "workload/expectation.hpp"
+#include "workload_source.hpp"
 
 namespace vlag {
 namespace {
 
-struct run_request {
-  std::string workload;
-  std::vector<std::string> policies;
-  std::vector<std::string> settings;
-  std::string duration;
-  std::string json_path;  // empty: none; "-": standard output, instead of the tables
-  unsigned cpus = 0;
-  std::uint64_t seed = 1;
-  bool strict_json = false;
-  bool schedstat = false;
+struct run_request : workload_request, output_request {
   bool quiet = false;
 };
 
+// All that one invocation knows, filled from top to bottom.
+struct workload_run : workload_source {
+  explicit workload_run(const run_request& asked)
+      : workload_source(open_workload(asked)), request(asked) {}
+
+  const run_request& request;
+  std::vector<run_figures> simulated;  // one a variant
+  // What the file says must be seen; nullopt: nothing, or this is another case than the file's.
+  std::optional<std::vector<judged_expectation>> judged;
+
+  [[nodiscard]] compared_runs compared() const {
+    return {nullptr, variants, simulated, request.tasks};
+  }
+};
+
+// The command line in a fixed order, without what does not change results.
 std::vector<std::string> arguments_of(const run_request& request) {
   std::vector<std::string> result{"run", request.workload};
   for (const std::string& text : request.policies) result.push_back("--policy=" + text);
@@ -47,199 +56,206 @@ std::vector<std::string> arguments_of(const run_request& request) {
   if (request.strict_json) result.emplace_back("--strict-json");
   if (request.schedstat) result.emplace_back("--schedstat");
   result.push_back(fmt::format("--seed={}", request.seed));
+  for (const std::string& text : request.tasks) result.push_back("--tasks=" + text);
   return result;
 }
 
-std::vector<policy_variant> variants_of(const run_request& request, const rtapp_workload& workload,
-                                        std::uint64_t tick_ns) {
-  std::vector<policy_variant> variants;
-  std::vector<std::string> specs = request.policies;
-  if (specs.empty()) specs.emplace_back("linux-6.12");
-  for (const std::string& spec : specs) {
-    variants.push_back(parse_variant(spec, request.settings, workload.cpus, tick_ns));
-    for (const task_override& o : variants.back().overrides) {
-      const bool found =
-          std::any_of(workload.tasks.begin(), workload.tasks.end(),
-                      [&](const task_setup& t) { return matches_task(o.pattern, t.name, t.pid); });
-      if (!found) {
-        throw input_error(
-            fmt::format("--policy {}: no task '{}' in the workload; tasks are called "
-                        "NAME-INSTANCE, like {}",
-                        spec, o.pattern, workload.tasks.front().name));
-      }
-      if (o.attribute == task_attribute::cpus) {
-        throw input_error(fmt::format(
-            "--policy {}: cpus is for recordings; expected \"cpus\" in the workload file", spec));
-      }
-    }
+run_figures simulate(const workload_run& run, const policy_variant& variant,
+                     const std::string& title, schedule_sink* pictures, std::uint64_t span_ns) {
+  progress_bar bar(
+      run.request.quiet ? progress_bar::show::never : progress_bar::show::when_terminal, title);
+  const double span_s = static_cast<double>(longest_run_ns(run.workload, run.options)) / 1e9;
+  std::optional<simulated_schedule> schedule;
+  if (pictures != nullptr) {
+    schedule.emplace(simulated_schedule::frame{variant.label, run.workload.cpus, span_ns, 0},
+                     *pictures);
   }
-  for (const std::string& text : request.settings) {
-    if (std::all_of(variants.begin(), variants.end(), [&](const policy_variant& v) {
-          return std::count(v.ignored_settings.begin(), v.ignored_settings.end(), text) != 0;
-        })) {
-      throw input_error(fmt::format(
-          "--set {}: none of the policies has it (vlag features lists what each has)", text));
-    }
-  }
-  return variants;
+  return run_rtapp(
+      run.workload, variant, run.options,
+      [&](unsigned per_mille) {
+        bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
+      },
+      schedule ? &*schedule : nullptr);
 }
 
-std::vector<std::string> notes_of(const std::vector<policy_variant>& variants,
-                                  const rtapp_workload& workload) {
-  std::vector<std::string> notes = workload.warnings;
-  for (const policy_variant& v : variants) {
-    for (const std::string& text : v.ignored_settings) {
-      notes.push_back(fmt::format("{} does not apply to {}", text, v.label));
-    }
-    for (const std::string& text : settings_without_effect(v)) {
-      notes.push_back(fmt::format("{} has no effect under {}", text, v.config.source->name));
-    }
+void judge_all(workload_run& run) {
+  const std::vector<expectation>& expected = run.workload.block.expectations;
+  if (expected.empty()) return;
+  if (run.changed.empty()) {
+    run.judged = judge(expected, run.simulated);
+    return;
   }
-  if (workload.cpus > 1) {
-    notes.emplace_back("tasks stay on the CPU that they begin on: there is no load balancing");
-  }
-  return notes;
+  run.notes.push_back(fmt::format("what the file expects is not checked: {} {} another case",
+                                  fmt::join(run.changed, " and "),
+                                  run.changed.size() == 1 ? "makes it" : "make it"));
 }
 
-std::string results_text(const run_request& request, const rtapp_workload& workload,
-                         const std::vector<policy_variant>& variants,
-                         const std::vector<run_figures>& runs, std::uint64_t tick_ns,
-                         const std::vector<std::string>& notes) {
-  std::vector<result_policy> policies;
-  for (const policy_variant& v : variants) {
-    result_policy& p = policies.emplace_back(result_policy{v.config, v.hrtick, {}, {}});
-    for (const task_override& o : v.overrides) {
-      p.overrides.push_back({o.pattern, std::string(to_string(o.attribute)), o.value, o.group});
-    }
-    for (const group_override& o : v.group_files) {
-      p.group_files.push_back({o.path, o.file.name, o.file.text});
-    }
-  }
-  result_document document;
-  document.arguments = arguments_of(request);
-  document.version = VLAG_VERSION;
-  document.seed = request.seed;
-  for (const run_figures& run : runs) {
-    document.duration_ns = std::max(document.duration_ns, run.to_ns - run.from_ns);
-  }
-  document.cpus = workload.cpus;
-  document.tick_ns = tick_ns;
-  for (std::size_t i = 0; i < runs.size(); ++i) document.runs.push_back({&runs[i], &policies[i]});
-  document.notes = notes;
-  return result_json(document);
+bool all_hold(const workload_run& run) {
+  return !run.judged || std::all_of(run.judged->begin(), run.judged->end(),
+                                    [](const judged_expectation& j) { return j.holds; });
 }
 
-void print_tables(const run_request& request, const std::vector<policy_variant>& variants,
-                  const std::vector<run_figures>& runs, const std::vector<std::string>& notes) {
-  std::vector<const run_figures*> columns;
-  for (const run_figures& run : runs) columns.push_back(&run);
-  const row_choice choice;
-  fmt::print("{}\n", comparison_table(columns, choice));
-  if (const std::string groups = group_table(columns); !groups.empty()) fmt::print("{}\n", groups);
-  fmt::print("{}", totals_table(columns));
-  if (columns.size() > 1) {
-    // Of three or more columns the second is the baseline there.
-    std::vector<const run_figures*> compared = columns;
-    if (compared.size() > 2) compared.insert(compared.begin(), compared.front());
-    fmt::print("\n{}\n", what_changed_most(compared, choice));
+void print_expectations(const workload_run& run) {
+  if (!run.judged) return;
+  fmt::print("\nExpectations\n");
+  std::string told;
+  for (const judged_expectation& j : *run.judged) {
+    if (!j.says.empty() && j.says != told) fmt::print("  {}\n", printable(j.says));
+    told = j.says;
+    fmt::print("  {:<6} {}: {}; expected {}\n", j.holds ? "holds" : "FAILS", printable(j.figure),
+               printable(j.value), j.expected);
   }
-  if (!request.quiet) {
-    const std::vector<std::int32_t> pids = chosen_tasks(columns, choice);
-    for (const run_figures* column : columns) {
-      fmt::print("\n{}\n\n{}", printable(column->label), latency_table(*column, pids));
-    }
-  }
-  for (std::size_t i = 0; request.schedstat && i < runs.size(); ++i) {
-    fmt::print("\n{}\n\n{}", printable(runs[i].label),
-               schedstat_table(runs[i], variants[i].config.engine));
-  }
+}
+
+std::vector<std::string> anomalies_of(const workload_run& run) {
   std::vector<std::string> lines;
-  for (const run_figures& run : runs) {
-    for (const auto& [what, count] : run.anomalies) {
-      lines.push_back(fmt::format("{}: {}: {}", run.label, what, count));
+  for (const run_figures& figures : run.simulated) {
+    for (const auto& [what, count] : figures.anomalies) {
+      lines.push_back(fmt::format("{}: {}: {}", figures.label, what, count));
     }
   }
-  for (const std::string& note : notes) lines.push_back("note: " + note);
-  if (!lines.empty()) fmt::print("\nAnomalies\n");
-  for (const std::string& line : lines) fmt::print("  {}\n", printable(line));
+  for (const std::string& note : run.notes) lines.push_back("note: " + note);
+  return lines;
+}
+
+void print_tables(const workload_run& run) {
+  print_comparison(run.compared(),
+                   run.request.quiet ? table_detail::comparison : table_detail::each_run);
+  if (run.request.schedstat) print_schedstat(run.compared());
+  print_expectations(run);
+  print_anomalies(anomalies_of(run));
+}
+
+std::uint64_t longest_span_ns(const workload_run& run) {
+  std::uint64_t longest = 0;
+  for (const run_figures& figures : run.simulated) {
+    longest = std::max(longest, figures.to_ns - figures.from_ns);
+  }
+  return longest;
+}
+
+std::string_view unit_name(figure_unit unit) {
+  switch (unit) {
+    case figure_unit::ppm:
+      return "ppm";
+    case figure_unit::ns:
+      return "ns";
+    case figure_unit::ratio:
+      return "millionths";
+    case figure_unit::count:
+      break;
+  }
+  return "";
+}
+
+// Refers to the run and to policies, which it fills.
+result_document results_of(const workload_run& run, std::vector<result_policy>& policies) {
+  result_document document;
+  document.arguments = arguments_of(run.request);
+  document.version = VLAG_VERSION;
+  document.seed = run.request.seed;
+  document.duration_ns = longest_span_ns(run);
+  document.cpus = run.workload.cpus;
+  document.tick_ns = run.workload.block.machine.tick_ns;
+  add_runs(document, run.compared(), policies);
+  document.notes = run.notes;
+  if (run.judged) {
+    document.expectations.emplace();
+    for (const judged_expectation& j : *run.judged) {
+      document.expectations->push_back({j.says, j.figure, std::string(unit_name(j.unit)), j.number,
+                                        j.min, j.max, j.value, j.expected, j.holds});
+    }
+  }
+  return document;
+}
+
+std::string results_text(const workload_run& run) {
+  std::vector<result_policy> policies;
+  return result_json(results_of(run, policies));
+}
+
+std::string page_text(const workload_run& run) {
+  std::vector<result_policy> policies;
+  page_source source;
+  page_document& page = source.page;
+  page.results = results_of(run, policies);
+  page.change = run.compared().change();
+  if (page.change.sentence.empty()) page.change.sentence = run.workload.block.summary;
+  page.command = page_command(page.results.arguments, run.request.html_path);
+  page.trust = "Made from a workload file: no recording stands beside these figures.";
+  page.name =
+      run.path == "-" ? "standard input" : std::filesystem::path(run.path).filename().string();
+  page.format = "workload file";
+  source.span_ns = longest_span_ns(run);
+  source.tell = [&run, &source](std::size_t number, schedule_sink& sink) {
+    const policy_variant& variant = run.variants[number];
+    static_cast<void>(
+        simulate(run, variant, "timeline of " + printable(variant.label), &sink, source.span_ns));
+  };
+  return runs_page(source);
+}
+
+// The queues and tasks of each policy's run at one moment.
+void print_debug_dumps(const workload_run& run) {
+  const std::uint64_t at_ns = moment_of(run, "--debug-at", run.request.debug_at);
+  for (const policy_variant& v : run.variants) {
+    const auto stopped = run_rtapp_to(run.workload, v, run.options, at_ns);
+    fmt::print("{}, at {}\n\n{}\n", printable(v.label), format_duration(stopped->now_ns()),
+               debug_dump(stopped->snapshot()));
+  }
+  for (const std::string& note : run.notes) fmt::print("note: {}\n", printable(note));
 }
 
 int run_workload(const run_request& request) {
-  rtapp_run_options options;
-  options.seed = request.seed;
-  options.count_decisions = request.schedstat;
-  if (!request.duration.empty()) {
-    options.duration_ns = parse_duration(request.duration);
-    if (!options.duration_ns || *options.duration_ns == 0 ||
-        *options.duration_ns > 1'000'000'000'000'000) {
-      throw input_error(fmt::format(
-          "--duration {}: expected a time like 500ms or 10s, at most 1000000s", request.duration));
+  workload_run run(request);
+  const std::string inputs[] = {run.path};
+  check_outputs(request, inputs);
+  for (const std::string& pattern : request.tasks) require_match(run.workload, "--tasks", pattern);
+  if (!request.debug_at.empty()) {
+    print_debug_dumps(run);
+    return 0;
+  }
+  run.options.count_decisions = request.schedstat;
+  simulate_and_draw(request, [&run](schedule_sink* pictures) {
+    for (const policy_variant& v : run.variants) {
+      run.simulated.push_back(simulate(run, v, printable(v.label), pictures,
+                                       longest_run_ns(run.workload, run.options)));
     }
+  });
+  run.options.count_decisions = false;
+  judge_all(run);
+
+  if (!request.html_path.empty()) write_whole_file(request.html_path, page_text(run));
+  if (request.json_path == "-") {
+    fmt::print("{}", results_text(run));
+  } else {
+    if (!request.json_path.empty()) write_whole_file(request.json_path, results_text(run));
+    print_tables(run);
   }
-  const bool to_file = !request.json_path.empty() && request.json_path != "-";
-  if (to_file) {
-    require_writable(request.json_path);
-    require_other_file(request.json_path, request.workload);
-  }
-  const rtapp_workload workload =
-      read_rtapp(request.workload,
-                 {request.strict_json ? key_reading::strict : key_reading::in_order, request.cpus});
-  const std::vector<policy_variant> variants = variants_of(request, workload, options.tick_ns);
-  const std::vector<std::string> notes = notes_of(variants, workload);
-  std::vector<run_figures> runs;
-  for (const policy_variant& v : variants) {
-    progress_bar bar(request.quiet ? progress_bar::show::never : progress_bar::show::when_terminal,
-                     printable(v.label));
-    runs.push_back(run_rtapp(workload, v, options, [&](unsigned per_mille) {
-      bar.update(per_mille, 1000, per_mille, "per mille");
-    }));
-  }
-  if (!request.json_path.empty()) {
-    const std::string text =
-        results_text(request, workload, variants, runs, options.tick_ns, notes);
-    if (!to_file) {
-      fmt::print("{}", text);
-      return 0;
-    }
-    write_whole_file(request.json_path, text);
-  }
-  print_tables(request, variants, runs, notes);
-  return 0;
+  return all_hold(run) ? 0 : 1;
 }
 
 }  // namespace
 
 void add_run_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("run", "what an rt-app workload file does under one or more policies");
+  CLI::App* command = app.add_subcommand(
+      "run", "what an rt-app workload file or a scenario does under one or more policies");
   command->footer(
-      "Example:\n  vlag run tests/data/rtapp/periodic.json --policy linux-6.1 "
-      "--policy linux-6.12");
+      "Exit code: 0 done, 1 something that the file expects was not seen.\n\n"
+      "Example:\n"
+      "  vlag run tests/data/rtapp/periodic.json --policy linux-6.1 --policy linux-6.12");
   auto request = std::make_shared<run_request>();
-  command->add_option("WORKLOAD", request->workload, "an rt-app JSON file; - reads standard input")
+  command
+      ->add_option("WORKLOAD", request->workload,
+                   "an rt-app JSON file, or a name that vlag scenarios lists;\n"
+                   "- reads standard input")
+      ->check(check_not_empty)
       ->required();
-  declare_policies(*command, request->policies, request->settings, "linux-6.12");
+  declare_policies(*command, request->policies, request->settings,
+                   "those that the file names, else linux-6.12");
   declare_seed(*command, request->seed);
-  command
-      ->add_option("--duration", request->duration,
-                   "simulated time, instead of the file's duration")
-      ->type_name("TIME")
-      ->check(check_not_empty);
-  command
-      ->add_option("--cpus", request->cpus,
-                   "CPUs of the machine (default: as many as the file names)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 512));
-  command->add_flag("--strict-json", request->strict_json,
-                    "of equal keys use the last only, as rt-app does without workgen");
-  command->add_flag("--schedstat", request->schedstat,
-                    "count what each policy's scheduler does: checks, preemptions, delays…");
-  command
-      ->add_option(
-          "--json", request->json_path,
-          "write the results to a file, or with - to standard output instead of the tables")
-      ->type_name("FILE")
-      ->check(check_not_empty);
+  declare_workload_options(*command, *request);
+  declare_outputs(*command, *request, "a time of the run");
   command->add_flag("--quiet", request->quiet,
                     "no progress, no table for each policy: comparison, totals, conclusion only");
   command->callback([request, &exit_code] { exit_code = run_workload(*request); });

@@ -108,6 +108,11 @@ struct cpu_figures {
   std::uint64_t ticks = 0;
 };
 
+struct task_exit {
+  std::int32_t pid = 0;
+  std::uint64_t at_ns = 0;
+};
+
 // One column of the comparison.
 struct run_figures {
   std::string label;          // "recorded", "linux-6.12,frame.slice=0.1ms"
@@ -116,6 +121,7 @@ struct run_figures {
   std::vector<task_figures> tasks;    // in ascending pid
   std::vector<group_figures> groups;  // parents before their children; without the root
   std::vector<cpu_figures> cpus;
+  std::vector<task_exit> exits;          // in ascending pid
   std::vector<sched_counters> counters;  // one a CPU, when they were asked for
   // Where the machine tracks load, else empty: of each task in tasks, and of each CPU's queue.
   std::vector<load_figures> task_loads;

@@ -375,6 +375,12 @@ run_figures machine::figures() const {
                             t.wait_began_by_wakeup);
     }
   }
+  for (const sim_task& t : tasks_) {
+    if (t.state != task_state::gone || t.blocked_since_ns < measured_from_) continue;
+    result.exits.push_back({t.figures.pid, t.blocked_since_ns});
+  }
+  std::stable_sort(result.exits.begin(), result.exits.end(),
+                   [](const task_exit& a, const task_exit& b) { return a.pid < b.pid; });
   result.groups = figures_of_groups();
   if (load_ != nullptr) {
     result.cpu_loads = load_->cpu_loads();

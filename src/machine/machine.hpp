@@ -69,6 +69,7 @@ struct machine_config {
   std::uint64_t pipe_call_ns = 0;    // to who writes or reads, before each such operation
   std::uint64_t pipe_byte_ps = 0;    // likewise, for each byte, in ps
   std::uint64_t kill_cost_ns = 0;    // to the sender of a signal, before it is sent
+  std::uint64_t queue_cost_ns = 0;   // likewise, where the target has none pending
   std::uint64_t signal_cost_ns = 0;  // to who takes a signal: its handler
 
   // A timer counted in ticks goes off that long after its tick.

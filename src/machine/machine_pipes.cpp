@@ -109,9 +109,10 @@ std::uint64_t machine::pipe_cost_ns(std::uint64_t bytes) const noexcept {
 // ---- Signals
 
 bool machine::send_signal(cpu& c, sim_task& t, const op& step) {
-  if (!begin_call(c, t, 0, config_.kill_cost_ns)) return false;
-  sync_.of_task[t.id].call_begun = false;
   sim_task& target = tasks_[step.target];
+  const std::uint64_t queue_ns = target.signal_pending ? 0 : config_.queue_cost_ns;
+  if (!begin_call(c, t, 0, config_.kill_cost_ns + queue_ns)) return false;
+  sync_.of_task[t.id].call_begun = false;
   if (target.state == task_state::unborn || target.state == task_state::gone) return true;
   if (std::exchange(target.signal_pending, true)) return true;
   if (target.state == task_state::blocked) {

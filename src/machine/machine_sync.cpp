@@ -65,14 +65,19 @@ bool machine::perform_sync(cpu& c, sim_task& t, const op& step) {
     case op_kind::unlock:
       unlock_mutex(t, step.target);
       return c.current == &t;
-    case op_kind::cond_wait:
-      if (step.value != no_mutex) unlock_mutex(t, static_cast<std::uint32_t>(step.value));
+    case op_kind::cond_wait: {
+      const bool unlocked = std::exchange(sync_.of_task[t.id].call_begun, false);
+      if (step.value != no_mutex && !unlocked) {
+        unlock_mutex(t, static_cast<std::uint32_t>(step.value));
+      }
       if (c.current != &t) {  // it lost an inherited priority: waits when it is here again
-        t.steps[--t.next_step].value = no_mutex;
+        --t.next_step;
+        sync_.of_task[t.id].call_begun = true;
         return false;
       }
       wait_in(c, t, sync_.conditions[step.target].waiters);
       return false;
+    }
     case op_kind::cond_signal:
       wake_first(sync_.conditions[step.target].waiters, t);
       return true;

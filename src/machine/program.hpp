@@ -59,8 +59,8 @@ enum class op_kind : std::uint8_t {
                // waits, and its sleep ends; nothing while it has one that it did not take yet, or
                // is gone
 
-  busy,        // consume CPU until `value` ns have passed on the clock, running or not; at least one
-               // chunk
+  busy,  // consume CPU until `value` ns have passed on the clock, running or not; at least one
+         // chunk
   busy_chunk,  // Requires: follows `busy`
   repeat,      // go back to operation `value & 0xffffffff` until it was reached `value >> 32` times
                // since the last time that it let through
@@ -68,9 +68,9 @@ enum class op_kind : std::uint8_t {
                // one, priority of a real-time one
   fork_next,   // start the first of the `value` tasks from `target` on that is not born yet; none:
                // the run ends, out_of_forks()
-  note,         // tell the note observer `target` and `value`; no more
+  note,        // tell the note observer `target` and `value`; no more
   note_chunks,  // likewise, with the number of chunks that the `busy_chunk` just before took
-  finish,      // exit; the run is told when no task is left that began and did not exit
+  finish,       // exit; the run is told when no task is left that began and did not exit
 };
 
 inline constexpr std::uint64_t no_mutex = std::numeric_limits<std::uint64_t>::max();

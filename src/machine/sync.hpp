@@ -96,8 +96,8 @@ struct sync_place {
   std::uint64_t timer_origin_ns = 0;    // where timers begin that it is the first to use
   std::uint32_t blocking_mutex = none;  // number of the mutex that it waits for
   bool waits = false;                   // blocked on one of these objects
-  bool call_begun = false;              // of the pipe operation or kill under way
-  bool call_waited = false;             // likewise
+  bool call_begun = false;              // its operation is reached again to be carried out
+  bool call_waited = false;             // of the pipe operation under way
   std::uint64_t call_left_bytes = 0;    // likewise
   std::uint64_t signals_taken = 0;
   sched_policy own_policy = sched_policy::normal;  // without what it inherits

@@ -232,9 +232,11 @@ const task_figures* starving_task(const run_figures& base, const run_figures& ru
 
 }  // namespace
 
-change_summary biggest_change(std::span<const run_figures* const> runs, const row_choice& choice) {
+change_summary biggest_change(std::span<const run_figures* const> runs, const row_choice& choice,
+                              first_run first) {
   assert(runs.size() >= 2);
-  const std::size_t base = runs.size() > 2 ? 1 : 0;
+  const bool recorded = first == first_run::recorded;
+  const std::size_t base = recorded && runs.size() > 2 ? 1 : 0;
   const std::vector<compared_group> groups = ordered_groups(runs, choice);
   for (std::size_t r = base + 1; r < runs.size(); ++r) {
     if (const task_figures* t = starving_task(*runs[base], *runs[r]); t != nullptr) {
@@ -246,7 +248,7 @@ change_summary biggest_change(std::span<const run_figures* const> runs, const ro
   }
   change most;
   for (std::size_t r = base + 1; r < runs.size(); ++r) {
-    if (covers_little(*runs[0], *runs[r])) continue;
+    if (recorded && covers_little(*runs[0], *runs[r])) continue;
     for (const compared_group& group : groups) {
       if (!group.has_row) continue;
       for (const measure what : {measure::p99_delay, measure::mean_delay, measure::share}) {
@@ -268,8 +270,9 @@ change_summary biggest_change(std::span<const run_figures* const> runs, const ro
   return {sentence(most, *runs[base], *runs[most.run]), base, most.run};
 }
 
-std::string what_changed_most(std::span<const run_figures* const> runs, const row_choice& choice) {
-  return biggest_change(runs, choice).sentence;
+std::string what_changed_most(std::span<const run_figures* const> runs, const row_choice& choice,
+                              first_run first) {
+  return biggest_change(runs, choice, first).sentence;
 }
 
 }  // namespace vlag

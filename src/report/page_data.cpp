@@ -95,8 +95,8 @@ json anomalies_json(const page_document& page) {
 
 }  // namespace
 
-std::vector<std::string> coloured_groups(const run_figures& recorded) {
-  std::vector<name_group> groups = group_tasks(recorded);
+std::vector<std::string> coloured_groups(const run_figures& first) {
+  std::vector<name_group> groups = group_tasks(first);
   std::stable_sort(groups.begin(), groups.end(), [](const name_group& a, const name_group& b) {
     return a.sum.cpu_ns > b.sum.cpu_ns;
   });
@@ -107,10 +107,10 @@ std::vector<std::string> coloured_groups(const run_figures& recorded) {
   return names;
 }
 
-std::unordered_map<std::int32_t, unsigned> classes_of(const run_figures& recorded,
+std::unordered_map<std::int32_t, unsigned> classes_of(const run_figures& first,
                                                       const std::vector<std::string>& classes) {
   std::unordered_map<std::int32_t, unsigned> result;
-  for (const task_figures& task : recorded.tasks) {
+  for (const task_figures& task : first.tasks) {
     const auto at = std::find(classes.begin(), classes.end(), group_name(task.name));
     result[task.pid] = static_cast<unsigned>(at - classes.begin());
     if (at == classes.end()) result[task.pid] = timeline_classes - 1;
@@ -148,9 +148,9 @@ std::string page_data(const page_document& page) {
       {"version", results.version},
       {"command", page.command},
       {"trace",
-       {{"name", shown_name(page.trace_name)},
-        {"format", page.trace_format},
-        {"events", page.trace_events},
+       {{"name", shown_name(page.name)},
+        {"format", page.format},
+        {"events", page.trace_events ? json(*page.trace_events) : json(nullptr)},
         {"cpus", results.cpus},
         {"tick", results.tick_ns},
         {"seed", std::to_string(results.seed)}}},

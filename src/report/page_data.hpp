@@ -15,6 +15,7 @@
 #include "report/timeline_bins.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,23 +23,23 @@
 namespace vlag {
 
 struct page_document {
-  result_document results;  // Requires: the recording first, then at least one run
-  change_summary change;
-  std::string command;       // to make the page again
-  std::string trust;         // the verdict of the self-check, or why there is none
-  std::string trace_name;    // without its folder
-  std::string trace_format;  // "ftrace text"
-  std::uint64_t trace_events = 0;
+  result_document results;  // Requires: at least one simulated run; the recording first, if any
+  change_summary change;    // without words when there is but one run
+  std::string command;      // to make the page again
+  std::string trust;        // the verdict of the self-check, or why there is none
+  std::string name;         // of the recording or workload, without its folder
+  std::string format;       // "ftrace text", "rt-app workload"
+  std::optional<std::uint64_t> trace_events;    // nullopt: no recording
   std::vector<std::string> classes;             // names of groups with a colour, at most eight
   std::vector<const timeline_bins*> timelines;  // one a run
 };
 
-// Groups that get a colour: those with the most CPU time in the recording; ties by lowest pid.
-[[nodiscard]] std::vector<std::string> coloured_groups(const run_figures& recorded);
+// Groups that get a colour: those with the most CPU time in the first run; ties by lowest pid.
+[[nodiscard]] std::vector<std::string> coloured_groups(const run_figures& first);
 
 // The class of each task of the runs, for timeline_request.
 [[nodiscard]] std::unordered_map<std::int32_t, unsigned> classes_of(
-    const run_figures& recorded, const std::vector<std::string>& classes);
+    const run_figures& first, const std::vector<std::string>& classes);
 
 // The longest waits of a run, one a task, the longest first; at most three. Times as in the
 // figures.

@@ -247,21 +247,39 @@ json anomalies_json(const result_document& document) {
   return result;
 }
 
+json number_json(const std::optional<std::uint64_t>& n) { return n ? json(*n) : json(nullptr); }
+
+json expectations_json(const std::vector<result_expectation>& expectations) {
+  json result = json::array();
+  for (const result_expectation& e : expectations) {
+    result.push_back({{"says", e.says},
+                      {"figure", e.figure},
+                      {"unit", e.unit},
+                      {"value", number_json(e.value)},
+                      {"min", number_json(e.min)},
+                      {"max", number_json(e.max)},
+                      {"text", e.value_text + "; expected " + e.expected_text},
+                      {"holds", e.holds}});
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string result_json(const result_document& document) {
   json results = json::array();
   for (const result_run& run : document.runs) results.push_back(run_json(run));
-  const json whole{{"schema", "vlag-result/1"},
-                   {"run",
-                    {{"arguments", document.arguments},
-                     {"version", document.version},
-                     {"seed", document.seed},
-                     {"duration_ns", document.duration_ns}}},
-                   {"machine", {{"cpus", document.cpus}, {"tick_ns", document.tick_ns}}},
-                   {"results", std::move(results)},
-                   {"self_check", check_json(document)},
-                   {"anomalies", anomalies_json(document)}};
+  json whole{{"schema", "vlag-result/1"},
+             {"run",
+              {{"arguments", document.arguments},
+               {"version", document.version},
+               {"seed", document.seed},
+               {"duration_ns", document.duration_ns}}},
+             {"machine", {{"cpus", document.cpus}, {"tick_ns", document.tick_ns}}},
+             {"results", std::move(results)},
+             {"self_check", check_json(document)},
+             {"anomalies", anomalies_json(document)}};
+  if (document.expectations) whole["expectations"] = expectations_json(*document.expectations);
   return whole.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 

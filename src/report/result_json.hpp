@@ -10,6 +10,7 @@
 #include "vlag/profile.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,16 @@ struct result_run {
   const result_policy* policy = nullptr;
 };
 
+// Something that a workload file says must be seen, and whether it was.
+struct result_expectation {
+  std::string says;
+  std::string figure;
+  std::string unit;  // "ppm", "ns", "millionths" of a ratio, "" for a count
+  std::optional<std::uint64_t> value, min, max;
+  std::string value_text, expected_text;
+  bool holds = false;
+};
+
 struct result_document {
   // Normalised: in a fixed order, without output paths and thread counts.
   std::vector<std::string> arguments;
@@ -58,6 +69,7 @@ struct result_document {
   std::vector<trace::anomaly> trace_anomalies;
   std::vector<std::pair<std::string, std::uint64_t>> workload_anomalies;
   std::vector<std::string> notes;
+  std::optional<std::vector<result_expectation>> expectations{};  // nullopt: none was checked
 };
 
 // Indented by two, ends with a line end. Text that is not UTF-8 is replaced character by character.

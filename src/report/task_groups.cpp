@@ -13,7 +13,9 @@ namespace vlag {
 
 std::string_view group_name(std::string_view task_name) noexcept {
   const auto end = task_name.find_last_not_of("0123456789");
-  return end == task_name.npos ? task_name : task_name.substr(0, end + 1);
+  if (end == task_name.npos) return task_name;
+  const bool dash = end > 0 && end + 1 < task_name.size() && task_name[end] == '-';
+  return task_name.substr(0, dash ? end : end + 1);
 }
 
 std::string shown_name(std::string_view name) {

@@ -27,7 +27,7 @@ struct row_choice {
   std::size_t max_rows = 20;
 };
 
-// "mi" for "mi7"; a name of digits only stays.
+// "mi" for "mi7" and "mi-7"; a name of digits only stays.
 [[nodiscard]] std::string_view group_name(std::string_view task_name) noexcept;
 
 // As tables and sentences show it: printable; "(no name)" for an empty one.

@@ -30,7 +30,7 @@ namespace vlag {
 
 class rtapp_builder {
  public:
-  // Both outlive the builder.
+  // The name outlives the builder.
   rtapp_builder(const std::string& name, const rtapp_options& options);
 
   // Once.
@@ -51,14 +51,6 @@ class rtapp_builder {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
-  enum class holder_kind : std::uint8_t { task, task_with_phases, phase };
-  // Who makes a name come true, and who waits for that.
-  enum class named : std::uint8_t { mutex, condition, semaphore };
-  struct uses {
-    text_place provided;  // line 0: by nobody
-    text_place needed;    // likewise
-    std::string_view by;  // the event that needs it
-  };
   // A pipe, and where it is first named, written to and read from.
   struct pipe_use {
     std::uint32_t number = 0;
@@ -66,6 +58,14 @@ class rtapp_builder {
     bool written = false;
     bool read = false;
     bool sized = false;
+  };
+  enum class holder_kind : std::uint8_t { task, task_with_phases, phase };
+  // Who makes a name come true, and who waits for that.
+  enum class named : std::uint8_t { mutex, condition, semaphore };
+  struct uses {
+    text_place provided;  // line 0: by nobody
+    text_place needed;    // likewise
+    std::string_view by;  // the event that needs it
   };
   struct event_row {
     std::string_view prefix;
@@ -174,7 +174,7 @@ class rtapp_builder {
   [[nodiscard]] std::uint64_t message_bytes_in(const rtapp_member& m) const;
 
   const std::string& name_;
-  const rtapp_options& options_;
+  rtapp_options options_;  // with the CPUs that the file asks for
   rtapp_workload result_;
   sched_policy default_policy_ = sched_policy::normal;
   mutex_kind mutexes_are_ = mutex_kind::plain;

@@ -26,11 +26,15 @@ rtapp_workload rtapp_builder::build(std::string_view text) {
   if (tasks == nullptr) fail(root.place, "no tasks; expected an object \"tasks\"");
   need(*tasks, type::object, "tasks");
   for (const rtapp_member& m : root.members) {
-    if (m.key != "tasks" && m.key != "global" && m.key != "resources") unknown(m);
+    if (m.key != "tasks" && m.key != "global" && m.key != "resources" && m.key != "vlag") {
+      unknown(m);
+    }
   }
   warn_of_repeated(root);
   if (const rtapp_value* r = find(root, "resources")) need(*r, type::object, "resources");
   if (const rtapp_value* g = find(root, "global")) read_global(*g);
+  result_.block = read_vlag_block(root, name_);
+  if (options_.cpus == 0) options_.cpus = result_.block.cpus;
   count_cpus(*tasks);
   number_tasks(*tasks);
   check_forks(*tasks);
@@ -42,6 +46,7 @@ rtapp_workload rtapp_builder::build(std::string_view text) {
   }
   check_names();
   tell_one_way_pipes();
+  apply_vlag_block(result_);
   return std::move(result_);
 }
 

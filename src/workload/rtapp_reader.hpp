@@ -7,6 +7,7 @@
 #include "machine/machine.hpp"
 #include "workload/group_list.hpp"
 #include "workload/rtapp_text.hpp"
+#include "workload/rtapp_vlag_block.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -65,6 +66,7 @@ struct rtapp_workload {
   std::optional<std::uint64_t> duration_ns;  // nullopt: until every task is done
   unsigned cpus = 1;
   rtapp_log_settings log;
+  vlag_block block;  // as the file has it; what it says of tasks and groups is in these already
   std::vector<std::string> warnings;
 };
 

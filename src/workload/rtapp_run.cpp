@@ -109,41 +109,55 @@ void tell_waiting(const machine& m, const rtapp_workload& w, run_figures& figure
 }
 
 void drop_unborn(const rtapp_workload& w, run_figures& figures) {
+  figures.task_loads.clear();  // they go with all tasks
   std::erase_if(figures.tasks, [&](const task_figures& t) {
     const auto number = static_cast<std::size_t>(t.pid) - 1;
     return w.tasks[number].start == start_state::unborn && t.wakeups == 0;
   });
 }
 
-}  // namespace
-
-run_figures run_rtapp(const rtapp_workload& workload, const policy_variant& variant,
-                      const rtapp_run_options& options,
-                      const std::function<void(unsigned)>& progress) {
-  machine_config config = options.machine;
+std::unique_ptr<machine> prepare(const rtapp_workload& workload, const policy_variant& variant,
+                                 const rtapp_run_options& options, machine_observer* observer) {
+  machine_config config = workload.block.machine;
   config.cpus = workload.cpus;
-  config.tick_ns = options.tick_ns;
-  config.timer_slack_ns = options.timer_slack_ns;
   config.period_origins_ns = {0};
-  config.hrtick = variant.hrtick;
+  config.hrtick = config.hrtick || variant.hrtick;
   config.seed = options.seed;
   const chosen_groups chosen =
       choose_groups(workload.tasks, workload.groups, workload.cpus, variant);
-  machine m(config, variant.config, workload.tasks.size(), chosen.groups.all().size());
-  make_groups(m, chosen.groups, variant);
-  make_objects(m, workload);
+  auto m = std::make_unique<machine>(config, variant.config, workload.tasks.size(),
+                                     chosen.groups.all().size());
+  m->set_observer(observer);
+  make_groups(*m, chosen.groups, variant);
+  make_objects(*m, workload);
   for (std::size_t i = 0; i < workload.tasks.size(); ++i) {
     task_setup setup = workload.tasks[i];
     setup.group = chosen.of_task[i];
     apply_overrides(variant.overrides, setup);
-    m.add_task(std::move(setup));
+    m->add_task(std::move(setup));
   }
+  if (observer != nullptr) observer->on_measuring(0);
+  return m;
+}
+
+}  // namespace
+
+std::uint64_t longest_run_ns(const rtapp_workload& workload,
+                             const rtapp_run_options& options) noexcept {
+  if (options.duration_ns) return *options.duration_ns;
+  return workload.duration_ns.value_or(longest_unlimited_run_ns);
+}
+
+run_figures run_rtapp(const rtapp_workload& workload, const policy_variant& variant,
+                      const rtapp_run_options& options,
+                      const std::function<void(unsigned)>& progress, machine_observer* observer) {
+  const std::unique_ptr<machine> prepared = prepare(workload, variant, options, observer);
+  machine& m = *prepared;
   if (options.count_decisions) m.count_decisions();
   if (options.log != nullptr) m.observe_notes(*options.log);
 
-  const std::optional<std::uint64_t> asked =
-      options.duration_ns ? options.duration_ns : workload.duration_ns;
-  const std::uint64_t end_ns = asked.value_or(longest_unlimited_run_ns);
+  const bool limited = options.duration_ns || workload.duration_ns;
+  const std::uint64_t end_ns = longest_run_ns(workload, options);
   bool stuck = false;
   bool done = false;
   for (unsigned piece = 1; piece <= pieces && !done; ++piece) {
@@ -155,14 +169,26 @@ run_figures run_rtapp(const rtapp_workload& workload, const policy_variant& vari
     if (progress) progress(piece * 1000 / pieces);
   }
   run_figures figures = m.figures();
+  if (observer != nullptr) observer->on_end(m.now_ns());
+  m.set_observer(nullptr);
   figures.label = variant.label;
   if (stuck) tell_waiting(m, workload, figures);
-  if (!done && !asked && !stuck) {
+  if (!done && !limited && !stuck) {
     figures.anomalies.emplace_back(
         "the file sets no duration: stopped after 60 s; --duration sets one", 1);
   }
   drop_unborn(workload, figures);
   return figures;
+}
+
+std::unique_ptr<machine> run_rtapp_to(const rtapp_workload& workload, const policy_variant& variant,
+                                      const rtapp_run_options& options, std::uint64_t at_ns,
+                                      pick_observer* observer) {
+  std::unique_ptr<machine> m = prepare(workload, variant, options, nullptr);
+  if (observer != nullptr) m->observe_picks(*observer);
+  static_cast<void>(m->run_until(at_ns));
+  stop_if_wrong(*m, workload);
+  return m;
 }
 
 }  // namespace vlag

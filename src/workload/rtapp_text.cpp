@@ -235,6 +235,7 @@ class parser {
                                    printable(w)));
     }
     v.is = type::real;
+    v.text = w;
   }
 
   std::string_view text_;

@@ -24,7 +24,7 @@ struct rtapp_value {
   type is = type::missing;  // missing: a key without a value
   bool truth = false;
   std::int64_t number = 0;
-  std::string text;
+  std::string text;  // of a string, and of a real as it stands in the file
   std::vector<rtapp_value> items;
   std::vector<rtapp_member> members;
   text_place place;

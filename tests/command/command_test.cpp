@@ -87,8 +87,9 @@ TEST_F(command, says_its_version) {
 }
 
 TEST_F(command, help_of_each_subcommand_shows_an_example_that_works) {
-  for (const std::string name : {"replay", "explain", "latency", "timehist", "map", "verify",
-                                 "trace info", "trace convert", "profiles", "features"}) {
+  for (const std::string name :
+       {"replay", "run", "scenarios", "explain", "latency", "timehist", "map", "verify",
+        "trace info", "trace convert", "profiles", "features"}) {
     const outcome help = vlag(name + " --help");
     EXPECT_EQ(help.code, 0);
     const auto at = help.out.find("Example:\n");

@@ -163,6 +163,17 @@ TEST(signal, interrupts_the_work_of_a_running_task) {
   EXPECT_EQ(two.simulated().signals_taken(target), 2U);  // then it was gone
 }
 
+TEST(signal, costs_its_sender_more_where_none_is_pending) {
+  scenario two("linux-6.12", 2);
+  two.config.kill_cost_ns = 3 * us;
+  two.config.queue_cost_ns = 1 * us;
+  const auto waiter =
+      two.add_on(0, {op{op_kind::cond_wait, two.simulated().add_condition(), no_mutex}});
+  const auto sender = two.add_on(1, {run(1 * ms), kill(waiter), kill(waiter), exit()});
+  two.run_until(1 * s);
+  EXPECT_EQ(two.cpu_ns(sender), 1 * ms + 7 * us);
+}
+
 TEST(signal, of_a_task_to_itself_is_taken_at_once) {
   scenario one;
   one.config.signal_cost_ns = 10 * us;

@@ -130,6 +130,21 @@ TEST(sync, waiting_for_a_condition_gives_the_mutex_up) {
   EXPECT_EQ(one.stops_of(consumer).back(), 6 * ms);
 }
 
+// The owner gives up an inherited priority with the mutex, and so the CPU, before it waits.
+TEST(sync, waiting_for_a_condition_gives_the_mutex_up_each_time_round) {
+  scenario one;
+  machine& m = one.simulated();
+  const auto mutex = m.add_mutex(mutex_kind::inherits);
+  const auto told = m.add_condition();
+  const auto low = one.add(
+      {sync(op_kind::lock, mutex), run(2 * ms), sync(op_kind::cond_wait, told, mutex), jump(0)});
+  one.add_real_time({sleep(1 * ms), sync(op_kind::lock, mutex), sync(op_kind::unlock, mutex),
+                     sleep(1 * ms), sync(op_kind::cond_signal, told), jump(0)},
+                    5);
+  one.run_until(30 * ms);
+  EXPECT_GE(one.cpu_ns(low), 16 * ms);
+}
+
 TEST(sync, a_barrier_lets_go_when_all_have_come_round_after_round) {
   scenario two("linux-6.12", 2);
   const auto b = two.simulated().add_barrier(2);

@@ -21,6 +21,9 @@ using columns = std::vector<const run_figures*>;
 TEST(task_groups, names_lose_trailing_digits_only) {
   EXPECT_EQ(group_name("mi7"), "mi");
   EXPECT_EQ(group_name("mi10"), "mi");
+  EXPECT_EQ(group_name("mi-10"), "mi");
+  EXPECT_EQ(group_name("mi-"), "mi-");
+  EXPECT_EQ(group_name("-1"), "-");
   EXPECT_EQ(group_name("a1b"), "a1b");
   EXPECT_EQ(group_name("123"), "123");
   EXPECT_EQ(group_name(""), "");

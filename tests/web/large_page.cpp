@@ -99,8 +99,8 @@ int write(const std::string& path) {
   page.change = {"Waits are twice as long.", 0, 1};
   page.command = "large_page";
   page.trust = "Nothing was replayed.";
-  page.trace_name = "5,000 tasks";
-  page.trace_format = "made up";
+  page.name = "5,000 tasks";
+  page.format = "made up";
   page.trace_events = switches;
   page.classes = classes;
   page.timelines = {before.line.get(), after.line.get()};

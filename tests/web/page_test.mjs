@@ -10,7 +10,7 @@ import {parseArgs} from "node:util";
 import {browser} from "./webdriver.mjs";
 
 const text = {type: "string"};
-const {values: options} = parseArgs({options: {vlag: text, "large-page": text, recording: text,
+const {values: options} = parseArgs({options: {vlag: text, "large-page": text, recording: text, workload: text,
   chromium: text, driver: text, out: text}});
 const out = resolve(options.out);
 rmSync(out, {recursive: true, force: true});
@@ -20,6 +20,13 @@ const large = join(out, "large.html");
 execFileSync(options.vlag, ["replay", `${options.recording}.trace.xz`, "--attrs", `${options.recording}.json`,
   "--policy", "linux-6.1", "--policy", "linux-6.12", "--policy", "linux-6.12,frame.slice=0.1ms",
   "--quiet", "--html", small], {stdio: ["ignore", "ignore", "inherit"]});
+// A workload file: no recording, and in the second page nothing to compare.
+const workload = join(out, "workload.html");
+const alone = join(out, "alone.html");
+for (const [page, policies] of [[workload, ["--policy", "linux-6.1", "--policy", "linux-6.12"]], [alone, []]]) {
+  execFileSync(options.vlag, ["run", options.workload, ...policies, "--quiet", "--html", page],
+    {stdio: ["ignore", "ignore", "inherit"]});
+}
 execFileSync(options["large-page"], [large], {stdio: ["ignore", "inherit", "inherit"]});
 
 const tests = [];
@@ -122,6 +129,28 @@ test("summary has a sentence, a verdict and five numbers", async (b) => {
   assert.match(await b.run(() => document.getElementById("trust").textContent), /Self-check: \d+ of \d+ figures/);
   assert.equal(await b.run(() => document.querySelectorAll("#cards .now").length), 5);
   assert.match(await b.run(() => document.getElementById("command").textContent), /^vlag replay .*--policy=linux-6\.12/);
+});
+
+test("a workload has a page without a recording", async (b) => {
+  const textOf = (id) => b.run((i) => document.getElementById(i).textContent, id);
+  await openPage(b, workload);
+  assert.equal(await textOf("brand"), "vlag run");
+  assert.equal(await textOf("title"), "periodic.json");
+  assert.match(await textOf("subtitle"), /1 CPU · 3 tasks · workload file$/);
+  assert.match(await textOf("trust"), /^SimulatedMade from a workload file/);
+  assert.match(await textOf("sentence"), /^What changed most: .* under linux-6\.12 instead of .* under linux-6\.1:/);
+  assert.match(await textOf("settings"), /linux-6\.1linux-6\.12/);
+  assert.ok(!(await b.run(() => document.body.textContent.replace(document.getElementById("data").textContent, "")
+    .includes("recorded ("))));
+  for (const name of ["--task0", "--task1"]) assert.ok(await b.run(pixelsOf, "#timeline", await b.run(colourOf, name)) > 500, name);
+  assert.deepEqual(await b.run(lowContrast), []);
+  await silent(b);
+  await b.screenshot(join(out, "workload.png"));
+  await openPage(b, alone);
+  assert.match(await textOf("command"), /^vlag run .*periodic\.json/);
+  assert.ok(await b.run(pixelsOf, "#timeline", await b.run(colourOf, "--task0")) > 500);
+  await silent(b);
+  await openPage(b, small);
 });
 
 test("other runs can be compared", async (b) => {
