@@ -122,6 +122,10 @@ int explain_workload(const explain_request& request) {
   asked.settings = request.settings;
   asked.seed = request.replay.seed;
   const workload_source source = open_workload(asked);
+  if (asked.policies.empty() && source.variants.size() > 1) {
+    throw input_error(fmt::format("--policy: {} names {} policies; expected one to explain",
+                                  request.trace, source.variants.size()));
+  }
   const policy_variant& variant = only_variant(source.variants);
   require_cpu(request, source.workload.cpus, "machine");
   const std::uint64_t at_ns = moment_of(source, "--at", request.at);

@@ -141,6 +141,8 @@ TEST_F(run_command, explain_takes_workload_files) {
   refuses("explain w.json --at 40s", {"--at 40s", "at most 1s"});
   refuses("explain w.json --at 40ms --cpu 1", {"--cpu: 1 is not in the machine"});
   refuses("explain w.json --at 40ms --policy linux-6.1 --policy linux-6.12", {"2 policies"});
+  refuses("explain slices-asymmetric --at 1s", {"slices-asymmetric names 3 policies"});
+  EXPECT_EQ(vlag("explain slices-asymmetric --policy linux-6.12 --at 1s").code, 0);
 }
 
 TEST_F(run_command, says_whether_what_the_file_expects_was_seen) {
