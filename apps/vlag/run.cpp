@@ -22,6 +22,7 @@
 #include "report/output_file.hpp"
 #include "report/result_json.hpp"
 #include "workload/expectation.hpp"
+#include "workload/rtapp_log.hpp"
 #include "workload_source.hpp"
 
 namespace vlag {
@@ -76,6 +77,27 @@ run_figures simulate(const workload_run& run, const policy_variant& variant,
         bar.update(per_mille, 1000, span_s * per_mille / 1000, "simulated s");
       },
       schedule ? &*schedule : nullptr);
+}
+
+// Before anything is simulated.
+void check_log_folder(const workload_run& run) {
+  const std::string& folder = run.request.log_folder;
+  if (folder.empty()) return;
+  if (run.variants.size() != 1) {
+    throw input_error(fmt::format("--rtapp-log {}: {} policies; expected one with --policy", folder,
+                                  run.variants.size()));
+  }
+  if (!std::filesystem::is_directory(folder)) {
+    throw input_error(fmt::format("--rtapp-log {}: expected a folder that exists", folder));
+  }
+  require_writable((std::filesystem::path(folder) / "log").string());
+}
+
+void write_log(const workload_run& run, const rtapp_log& log) {
+  const std::filesystem::path folder = run.request.log_folder;
+  for (const rtapp_log::file& file : log.files()) {
+    write_whole_file((folder / file.name).string(), file.text);
+  }
 }
 
 void judge_all(workload_run& run) {
@@ -215,7 +237,10 @@ int run_workload(const run_request& request) {
     print_debug_dumps(run);
     return 0;
   }
+  check_log_folder(run);
   run.options.count_decisions = request.schedstat;
+  std::optional<rtapp_log> log;
+  if (!request.log_folder.empty()) run.options.log = &log.emplace(run.workload);
   simulate_and_draw(request, [&run](schedule_sink* pictures) {
     for (const policy_variant& v : run.variants) {
       run.simulated.push_back(simulate(run, v, printable(v.label), pictures,
@@ -223,6 +248,8 @@ int run_workload(const run_request& request) {
     }
   });
   run.options.count_decisions = false;
+  run.options.log = nullptr;
+  if (log) write_log(run, *log);
   judge_all(run);
 
   if (!request.html_path.empty()) write_whole_file(request.html_path, page_text(run));
@@ -256,6 +283,11 @@ void add_run_command(CLI::App& app, int& exit_code) {
   declare_seed(*command, request->seed);
   declare_workload_options(*command, *request);
   declare_outputs(*command, *request, "a time of the run");
+  command
+      ->add_option("--rtapp-log", request->log_folder,
+                   "write there what rt-app logs, a file for each thread, in its format")
+      ->type_name("DIR")
+      ->check(check_not_empty);
   command->add_flag("--quiet", request->quiet,
                     "no progress, no table for each policy: comparison, totals, conclusion only");
   command->callback([request, &exit_code] { exit_code = run_workload(*request); });

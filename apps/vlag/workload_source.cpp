@@ -50,6 +50,7 @@ rtapp_workload read_workload(const std::string& path, const workload_request& re
   rtapp_options options;
   options.keys = request.strict_json ? key_reading::strict : key_reading::in_order;
   options.cpus = request.cpus;
+  options.notes = !request.log_folder.empty();
   if (!path.starts_with(random_prefix)) return read_rtapp(path, options);
   const std::string_view asked = std::string_view(path).substr(random_prefix.size());
   return parse_rtapp(random_workload_text(parse_random_request(asked)), path, options);

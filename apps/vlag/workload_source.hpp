@@ -23,6 +23,7 @@ struct workload_request {
   unsigned cpus = 0;  // 0: as the file says
   std::uint64_t seed = 1;
   bool strict_json = false;
+  std::string log_folder;  // for rt-app's own log; empty: none
 };
 
 struct workload_source {
