@@ -44,7 +44,7 @@ fidelity: build
 
 # Each reader of ours, for FUZZ_SECONDS. What is found is left in build/fuzz/findings.
 FUZZ_SECONDS ?= 30
-FUZZ_TARGETS := text perf_data tracing_data perfetto
+FUZZ_TARGETS := text perf_data tracing_data perfetto rtapp random_workload
 
 fuzz:
 	@scripts/setup build clang

@@ -74,23 +74,23 @@ std::string name_in(const std::vector<std::string>& names, std::uint32_t number)
   return number < names.size() ? printable(names[number]) : std::string();
 }
 
-// "mutex m of b-0", "barrier b of 3"
+// "for mutex m that b-0 has", "for 3 tasks at barrier b"
 std::string waited_for(const machine& m, const rtapp_workload& w, const op& at) {
   switch (at.kind) {
     case op_kind::lock: {
       const std::uint32_t owner = m.owner_of(at.target);
-      return fmt::format("mutex {} of {}", name_in(w.mutex_names, at.target),
+      return fmt::format("for mutex {} that {} has", name_in(w.mutex_names, at.target),
                          owner == no_task ? "nobody" : printable(w.tasks[owner].name));
     }
     case op_kind::barrier:
-      return fmt::format("barrier {} of {}", name_in(w.barrier_names, at.target),
-                         w.barriers[at.target]);
+      return fmt::format("for {} tasks at barrier {}", w.barriers[at.target],
+                         name_in(w.barrier_names, at.target));
     case op_kind::sem_wait:
-      return "semaphore " + name_in(w.semaphore_names, at.target);
+      return "for semaphore " + name_in(w.semaphore_names, at.target);
     case op_kind::cond_wait:
       return "to be woken as " + name_in(w.condition_names, at.target);
     default:
-      return "bytes in a pipe, or room";
+      return "for bytes in a pipe, or room";
   }
 }
 
@@ -101,7 +101,7 @@ void tell_waiting(const machine& m, const rtapp_workload& w, run_figures& figure
     if (!m.waits_for_others(i) || ++count > max_told) continue;
     const std::uint32_t step = m.waits_at(i);
     const text_place at = w.places[i][step];
-    who += fmt::format("{}{} at {}:{} for {}", who.empty() ? "" : ", ", printable(w.tasks[i].name),
+    who += fmt::format("{}{} at {}:{} {}", who.empty() ? "" : ", ", printable(w.tasks[i].name),
                        at.line, at.column, waited_for(m, w, w.tasks[i].steps[step]));
   }
   if (count > max_told) who += fmt::format(" and {} more", count - max_told);
