@@ -275,7 +275,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("WORKLOAD", request->workload,
                    "an rt-app JSON file, or a name that vlag scenarios lists;\n"
-                   "- reads standard input")
+                   "random:tasks=8,seed=3 a random one; - reads standard input")
       ->check(check_not_empty)
       ->required();
   declare_policies(*command, request->policies, request->settings,

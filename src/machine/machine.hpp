@@ -303,6 +303,7 @@ class machine {
   void wake_all(waiter_list& list, const sim_task& waker);
   [[nodiscard]] sim_task& take_first(waiter_list& list);
   [[nodiscard]] bool lock_mutex(cpu& c, sim_task& t, std::uint32_t number);
+  void own_mutex(const sim_task& t, std::uint32_t number);
   void unlock_mutex(sim_task& t, std::uint32_t number);
   [[nodiscard]] bool wait_for_timer(cpu& c, sim_task& t, const op& step);
   void inherit_priority(sim_task& owner);

@@ -180,7 +180,7 @@ bool machine::wait_for_timer(cpu& c, sim_task& t, const op& step) {
 bool machine::lock_mutex(cpu& c, sim_task& t, std::uint32_t number) {
   sync_mutex& m = sync_.mutexes[number];
   if (m.owner == sync_mutex::nobody) {
-    m.owner = t.id;
+    own_mutex(t, number);
     return true;
   }
   sync_.of_task[t.id].blocking_mutex = number;
@@ -190,6 +190,13 @@ bool machine::lock_mutex(cpu& c, sim_task& t, std::uint32_t number) {
   wait_in(c, t, m.waiters);
   if (m.kind == mutex_kind::inherits) inherit_priority(owner);
   return false;
+}
+
+void machine::own_mutex(const sim_task& t, std::uint32_t number) {
+  sync_.mutexes[number].owner = t.id;
+  if (sync_.mutexes[number].kind == mutex_kind::inherits) {
+    sync_.of_task[t.id].held.push_back(number);
+  }
 }
 
 void machine::unlock_mutex(sim_task& t, std::uint32_t number) {
@@ -204,9 +211,10 @@ void machine::unlock_mutex(sim_task& t, std::uint32_t number) {
   }
   if (m.owner != t.id) return;
   m.owner = sync_mutex::nobody;
+  std::erase(sync_.of_task[t.id].held, number);
   if (!m.waiters.empty()) {
     sim_task& next = take_first(m.waiters);
-    m.owner = next.id;
+    own_mutex(next, number);
     sync_.of_task[next.id].blocking_mutex = sync_place::none;
     wake(next, t.id);
     inherit_priority(next);
@@ -220,9 +228,8 @@ void machine::inherit_priority(sim_task& owner) {
   for (int depth = 0; depth < max_inheritance_depth; ++depth) {
     sched_policy policy = sync_.of_task[t->id].own_policy;
     int priority = sync_.of_task[t->id].own_rt_priority;
-    for (const sync_mutex& m : sync_.mutexes) {
-      if (m.kind != mutex_kind::inherits || m.owner != t->id) continue;
-      for (const std::uint32_t number : m.waiters) {
+    for (const std::uint32_t held : sync_.of_task[t->id].held) {
+      for (const std::uint32_t number : sync_.mutexes[held].waiters) {
         const sim_task& waiter = tasks_[number];
         if (!waiter.real_time() || waiter.rt_priority <= priority) continue;
         if (!vlag::real_time(policy)) policy = sched_policy::fifo;

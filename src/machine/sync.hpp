@@ -94,6 +94,7 @@ struct sync_timer {
 struct sync_place {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t timer_origin_ns = 0;    // where timers begin that it is the first to use
+  std::vector<std::uint32_t> held;      // mutexes of kind `inherits` that it owns
   std::uint32_t blocking_mutex = none;  // number of the mutex that it waits for
   bool waits = false;                   // blocked on one of these objects
   bool call_begun = false;              // its operation is reached again to be carried out

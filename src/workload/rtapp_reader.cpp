@@ -78,6 +78,10 @@ void rtapp_builder::number_tasks(const rtapp_value& tasks) {
   std::set<std::string> forked;
   std::size_t count = 0;
   for (const rtapp_member& task : tasks.members) {
+    if (task.key.size() > max_rtapp_name) {
+      fail(task.place, fmt::format("a task's name of {} bytes; expected at most {}",
+                                   task.key.size(), max_rtapp_name));
+    }
     known_tasks_.insert(task.key);
     const std::uint32_t instances = instances_of(task.value);
     instances_.try_emplace(task.key, fork_pool{static_cast<std::uint32_t>(count), instances});

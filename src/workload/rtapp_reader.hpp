@@ -20,6 +20,7 @@ namespace vlag {
 // A task that is forked exists this often at most, as in rt-app.
 inline constexpr std::uint32_t max_rtapp_forks = 1024;
 inline constexpr std::size_t max_rtapp_tasks = 16'384;
+inline constexpr std::size_t max_rtapp_name = 255;                    // of a task
 inline constexpr std::size_t max_rtapp_steps = std::size_t{1} << 22;  // of all tasks together
 
 struct rtapp_options {

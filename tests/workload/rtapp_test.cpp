@@ -54,6 +54,11 @@ TEST(rtapp, what_is_wrong_is_told_with_its_place) {
             "w:1:49: \"pi_enabled\" is an integer; expected true or false");
 }
 
+TEST(rtapp, a_long_name_is_refused) {
+  EXPECT_EQ(refusal(fmt::format("{{\"tasks\":{{\"{:a>256}\":{{\"run\":1}}}}}}", "")),
+            "w:1:11: a task's name of 256 bytes; expected at most 255");
+}
+
 TEST(rtapp, a_task_that_nobody_begins_is_checked_all_the_same) {
   EXPECT_EQ(refusal(R"({"tasks":{"a":{"loop":1,"run":1},
 "b":{"instance":0,"run":"x"}}})"),
