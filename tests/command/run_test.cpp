@@ -202,6 +202,20 @@ TEST_F(run_command, bad_input_is_told_in_one_line) {
   EXPECT_FALSE(exists("x"));
 }
 
+TEST_F(run_command, writes_the_log_of_rt_app) {
+  std::filesystem::create_directory(shell_.folder() / "log");
+  const auto o = vlag("run w.json --policy linux-6.12 --rtapp-log log --quiet");
+  EXPECT_EQ(o.code, 0) << o.err;
+  for (const char* name : {"frame-0", "hog-1", "hog-2"}) {
+    EXPECT_TRUE(exists(std::string("log/rt-app-") + name + ".log")) << name;
+  }
+  const auto lines = shell_.run("tail -n +2 log/rt-app-frame-0.log | wc -l");
+  EXPECT_EQ(std::stoi(lines.out), 62);  // of 16 ms, in a second
+  refuses("run w.json --rtapp-log none", {"--rtapp-log none", "a folder that exists"});
+  refuses("run w.json --policy linux-6.1 --policy linux-6.12 --rtapp-log log",
+          {"--rtapp-log log: 2 policies", "expected one"});
+}
+
 TEST_F(run_command, reads_standard_input_and_random_workloads) {
   EXPECT_EQ(vlag("run - --quiet < w.json").code, 0);
   const auto o = vlag("run random:tasks=5,seed=3 --quiet --policy linux-6.1 --policy linux-6.12");
