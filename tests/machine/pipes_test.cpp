@@ -150,6 +150,18 @@ TEST(signal, is_taken_once_however_often_it_is_sent_before) {
   EXPECT_EQ(one.cpu_ns(sleeper), 1 * ms + 10 * us);
 }
 
+TEST(pipe, a_reader_that_leaves_something_wakes_the_next) {
+  scenario one;
+  const auto p = one.simulated().add_pipe();
+  const auto first = one.add({read_from(p, 100), exit()});
+  const auto second = one.add({read_from(p, 100), exit()});
+  one.add({run(1 * ms), write_to(p, 200), exit()});
+  one.run_until(1 * s);
+  EXPECT_EQ(one.stops_of(first).back(), 1 * ms);
+  EXPECT_EQ(one.stops_of(second).back(), 1 * ms);
+  EXPECT_FALSE(one.simulated().waits_for_others(second));
+}
+
 TEST(signal, interrupts_the_work_of_a_running_task) {
   scenario two("linux-6.12", 2);
   two.config.signal_cost_ns = 10 * us;
@@ -210,6 +222,19 @@ TEST(signal, a_wait_for_others_goes_on_after_the_handler) {
   EXPECT_EQ(m.signals_taken(waiter), 4U);
   EXPECT_EQ(two.of(waiter).wakeups, 8U);
   EXPECT_EQ(two.cpu_ns(waiter), 1 * ms + 40 * us);
+}
+
+// Its owner is known to inherit from it, so it stays in line.
+TEST(signal, waits_until_an_inheriting_mutex_is_there) {
+  scenario two("linux-6.12", 2);
+  const auto mutex = two.simulated().add_mutex(mutex_kind::inherits);
+  two.add_on(0,
+             {op{op_kind::lock, mutex, 0}, sleep(10 * ms), op{op_kind::unlock, mutex, 0}, exit()});
+  const auto waiter = two.add_on(1, {run(1 * ms), op{op_kind::lock, mutex, 0}, exit()});
+  two.add_on(0, {sleep(5 * ms), kill(waiter), exit()});
+  two.run_until(1 * s);
+  EXPECT_EQ(two.starts_of(waiter), (times{0, 10 * ms}));
+  EXPECT_EQ(two.simulated().signals_taken(waiter), 1U);
 }
 
 // A condition may not be told twice: the signal waits until the task runs again.

@@ -87,6 +87,59 @@ TEST(sync, priority_is_inherited_along_a_chain_and_given_back) {
   EXPECT_EQ(one.stops_of(low).back(), 84 * ms);
 }
 
+TEST(sync, of_several_that_wait_the_highest_priority_is_first) {
+  for (const mutex_kind kind : {mutex_kind::plain, mutex_kind::inherits}) {
+    scenario four("linux-6.12", 4);
+    const auto m = four.simulated().add_mutex(kind);
+    const auto asks_at = [&](unsigned cpu, std::uint64_t at_ns, int priority) {
+      task_setup setup;
+      setup.cpu = cpu;
+      setup.policy = priority == 0 ? sched_policy::normal : sched_policy::fifo;
+      setup.rt_priority = priority;
+      setup.steps = {run(at_ns), sync(op_kind::lock, m), run(1 * ms), sync(op_kind::unlock, m),
+                     exit()};
+      return four.add(setup);
+    };
+    four.add_on(0, {sync(op_kind::lock, m), sleep(5 * ms), sync(op_kind::unlock, m), exit()});
+    const auto low = asks_at(1, 1 * ms, 1);
+    const auto fair = asks_at(2, 2 * ms, 0);
+    const auto high = asks_at(3, 3 * ms, 3);
+    four.run_until(100 * ms);
+    EXPECT_EQ(four.stops_of(high).back(), 6 * ms);
+    EXPECT_EQ(four.stops_of(low).back(), 7 * ms);
+    EXPECT_EQ(four.stops_of(fair).back(), 8 * ms);
+  }
+}
+
+TEST(sync, only_its_owner_unlocks_an_inheriting_mutex) {
+  for (const mutex_kind kind : {mutex_kind::plain, mutex_kind::inherits}) {
+    scenario one;
+    const auto m = one.simulated().add_mutex(kind);
+    one.add({sync(op_kind::lock, m), sleep(10 * ms), sync(op_kind::unlock, m), exit()});
+    one.add({sleep(1 * ms), sync(op_kind::unlock, m), exit()});
+    const auto asks = one.add({sleep(2 * ms), sync(op_kind::lock, m), exit()});
+    one.run_until(100 * ms);
+    EXPECT_EQ(one.stops_of(asks).back(), kind == mutex_kind::inherits ? 10 * ms : 2 * ms);
+  }
+}
+
+TEST(sync, a_wake_up_is_kept_for_a_task_that_waits_for_something_else) {
+  for (const op_kind kind : {op_kind::wake, op_kind::signal}) {
+    scenario one;
+    const auto cond = one.simulated().add_condition();
+    const auto waiter = one.add({sync(op_kind::cond_wait, cond, no_mutex), wait(), exit()});
+    one.add({sleep(1 * ms),
+             {kind, waiter, 0},
+             sleep(4 * ms),
+             sync(op_kind::cond_signal, cond),
+             exit()});
+    one.run_until(100 * ms);
+    EXPECT_EQ(one.starts_of(waiter), (times{0, 5 * ms}));
+    const bool gone = one.simulated().snapshot().tasks[waiter].phase == task_phase::gone;
+    EXPECT_EQ(gone, kind == op_kind::wake);
+  }
+}
+
 TEST(sync, a_sleeping_owner_inherits_too) {
   scenario one;
   const auto m = one.simulated().add_mutex(mutex_kind::inherits);

@@ -182,6 +182,14 @@ TEST(rtapp_events, settings_of_a_phase_hold_from_there_on) {
 }
 
 // A file with every event and setting.
+TEST(rtapp_events, a_phase_runs_on_its_cpus_each_time_round) {
+  const run_figures run = run_workload(tasks(
+      R"("a":{"loop":3,"phases":{"p":{"cpus":[0],"run":1000},"q":{"cpus":[1],"run":1000}}})"));
+  ASSERT_EQ(run.cpus.size(), 2U);
+  EXPECT_EQ(run.cpus[0].busy_ns, 3 * ms);
+  EXPECT_EQ(run.cpus[1].busy_ns, 3 * ms);
+}
+
 TEST(rtapp_events, all_in_one_file) {
   const rtapp_workload w = read_rtapp(std::string(VLAG_TEST_DATA) + "/rtapp/features.json", {});
   EXPECT_EQ(w.mutexes.front(), mutex_kind::inherits);

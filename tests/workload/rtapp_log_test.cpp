@@ -75,6 +75,12 @@ TEST(rtapp_log, slack_adds_up_where_the_file_asks_for_it) {
   EXPECT_NE(logs_of(std::string(text) + "false}}")[0].text.find("   950 "), std::string::npos);
 }
 
+TEST(rtapp_log, a_timer_that_is_over_clears_how_late_the_one_before_was) {
+  const auto files = logs_of(R"({"tasks":{"a":{"loop":1,"run":100,
+    "timer":{"ref":"t","period":1000},"run":3000,"timer":{"ref":"t","period":1000}}}})");
+  EXPECT_TRUE(files[0].text.ends_with("       2000          0\n")) << files[0].text;
+}
+
 // The programs differ by what they note; nothing else does.
 TEST(rtapp_log, does_not_change_what_happens) {
   rtapp_options with;

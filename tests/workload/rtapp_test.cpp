@@ -76,6 +76,13 @@ TEST(rtapp, tasks_that_fork_without_end_are_refused) {
             "w:2:1: task a-0 forks once too often; expected at most 1024 of one task");
 }
 
+TEST(rtapp, loops_go_round_once_or_more_and_tasks_are_bounded) {
+  EXPECT_EQ(refusal(R"({"tasks":{"a":{"loop":0,"run":1}}})"),
+            "w:1:23: \"loop\" is 0; expected -1 or 1 or more");
+  EXPECT_EQ(refusal(R"({"tasks":{"a":{"instance":16384,"loop":1,"run":1},"b":{"run":1}}})"),
+            "w:1:10: 16385 tasks with 1024 for each that is forked; expected at most 16384");
+}
+
 TEST(rtapp, loops_without_time_passing_are_refused_with_who_takes_part) {
   EXPECT_EQ(refused("\"yield\":\"\",\"a\":1").substr(0, 8), "accepted");
   for (const char* loop :

@@ -176,6 +176,25 @@ TEST(expectation, compares_two_policies_or_two_tasks) {
   EXPECT_FALSE(all[1].holds) << all[1].value;  // 33 / 100
 }
 
+TEST(expectation, delays_are_waits_after_wake_ups_and_after_losing_the_cpu) {
+  run_figures run;
+  task_figures& t = run.tasks.emplace_back();
+  t.pid = 1;
+  t.name = "a-0";
+  t.wake_latency.add(1'000'000, 0);
+  t.preempt_wait.add(9'000'000, 0);
+  const auto value = [&](figure_measure what) {
+    expectation e;
+    e.figure.what = what;
+    e.max = 0;
+    return judge({&e, 1}, {&run, 1}).front().number;
+  };
+  EXPECT_EQ(value(figure_measure::mean), 5'000'000U);
+  EXPECT_EQ(value(figure_measure::max), 9'000'000U);
+  EXPECT_EQ(value(figure_measure::wake_mean), 1'000'000U);
+  EXPECT_EQ(value(figure_measure::wake_max), 1'000'000U);
+}
+
 TEST(expectation, without_a_value_does_not_hold) {
   const auto all = judged(
       R"({"what":"wake_mean","policy":1,"max":"1s"},
