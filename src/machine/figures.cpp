@@ -148,4 +148,25 @@ void task_figures::add_open_wait(std::uint64_t from_ns, std::uint64_t to_ns, boo
   max_wait_to_ns = to_ns;
 }
 
+duration_histogram delay_of(const task_figures& task) {
+  duration_histogram delay = task.wake_latency;
+  delay.merge(task.preempt_wait);
+  return delay;
+}
+
+void add_figures(task_figures& sum, const task_figures& task) {
+  sum.cpu_ns += task.cpu_ns;
+  sum.switches_in += task.switches_in;
+  sum.voluntary += task.voluntary;
+  sum.involuntary += task.involuntary;
+  sum.wakeups += task.wakeups;
+  sum.sleep_ns += task.sleep_ns;
+  sum.wake_latency.merge(task.wake_latency);
+  sum.preempt_wait.merge(task.preempt_wait);
+  if (task.max_wait_to_ns - task.max_wait_from_ns > sum.max_wait_to_ns - sum.max_wait_from_ns) {
+    sum.max_wait_from_ns = task.max_wait_from_ns;
+    sum.max_wait_to_ns = task.max_wait_to_ns;
+  }
+}
+
 }  // namespace vlag

@@ -80,6 +80,12 @@ struct task_figures {
   void add_open_wait(std::uint64_t from_ns, std::uint64_t to_ns, bool began_by_wakeup);
 };
 
+// What perf sched calls delay: every wait for a CPU, after a wake-up or after losing it.
+[[nodiscard]] duration_histogram delay_of(const task_figures& task);
+
+// Adds a task's figures to a sum (pid and name stay).
+void add_figures(task_figures& sum, const task_figures& task);
+
 // A task group, with everything in the groups below it.
 struct group_figures {
   std::string path;  // "/a/b"

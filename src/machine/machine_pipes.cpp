@@ -5,7 +5,6 @@
 #include "machine/machine_state.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace vlag {
 
@@ -114,7 +113,7 @@ bool machine::send_signal(cpu& c, sim_task& t, const op& step) {
   if (!begin_call(c, t, 0, config_.kill_cost_ns + queue_ns)) return false;
   sync_.of_task[t.id].call_begun = false;
   if (target.state == task_state::unborn || target.state == task_state::gone) return true;
-  if (std::exchange(target.signal_pending, true)) return true;
+  target.signal_pending = true;
   if (target.state == task_state::blocked) {
     if (interrupt(target)) wake(target, t.id);
     return true;

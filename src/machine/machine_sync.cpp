@@ -66,13 +66,9 @@ bool machine::perform_sync(cpu& c, sim_task& t, const op& step) {
       unlock_mutex(t, step.target);
       return c.current == &t;
     case op_kind::cond_wait: {
-      const bool unlocked = std::exchange(sync_.of_task[t.id].call_begun, false);
-      if (step.value != no_mutex && !unlocked) {
-        unlock_mutex(t, static_cast<std::uint32_t>(step.value));
-      }
-      if (c.current != &t) {  // it lost an inherited priority: waits when it is here again
-        --t.next_step;
-        sync_.of_task[t.id].call_begun = true;
+      if (step.value != no_mutex) unlock_mutex(t, static_cast<std::uint32_t>(step.value));
+      if (c.current != &t) {  // it lost an inherited priority: waits when it is here again, where
+        --t.next_step;        // to unlock what it does not own changes nothing
         return false;
       }
       wait_in(c, t, sync_.conditions[step.target].waiters);
@@ -216,8 +212,7 @@ void machine::unlock_mutex(sim_task& t, std::uint32_t number) {
     sim_task& next = take_first(m.waiters);
     own_mutex(next, number);
     sync_.of_task[next.id].blocking_mutex = sync_place::none;
-    wake(next, t.id);
-    inherit_priority(next);
+    wake(next, t.id);  // of the highest priority: it has nothing to inherit from the rest
   }
   inherit_priority(t);
 }

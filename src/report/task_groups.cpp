@@ -33,27 +33,6 @@ std::uint64_t share_ppm(const run_figures& run, std::uint64_t cpu_ns) noexcept {
   return span == 0 ? 0 : muldiv(cpu_ns, 1'000'000, span * cpus);
 }
 
-duration_histogram delay_of(const task_figures& task) {
-  duration_histogram delay = task.wake_latency;
-  delay.merge(task.preempt_wait);
-  return delay;
-}
-
-void add_figures(task_figures& sum, const task_figures& task) {
-  sum.cpu_ns += task.cpu_ns;
-  sum.switches_in += task.switches_in;
-  sum.voluntary += task.voluntary;
-  sum.involuntary += task.involuntary;
-  sum.wakeups += task.wakeups;
-  sum.sleep_ns += task.sleep_ns;
-  sum.wake_latency.merge(task.wake_latency);
-  sum.preempt_wait.merge(task.preempt_wait);
-  if (task.max_wait_to_ns - task.max_wait_from_ns > sum.max_wait_to_ns - sum.max_wait_from_ns) {
-    sum.max_wait_from_ns = task.max_wait_from_ns;
-    sum.max_wait_to_ns = task.max_wait_to_ns;
-  }
-}
-
 std::vector<name_group> group_tasks(const run_figures& run, const task_filter& which) {
   std::vector<name_group> groups;
   std::map<std::string_view, std::size_t> index;

@@ -36,9 +36,6 @@ struct row_choice {
 // CPU time as a part of what all CPUs had in the run's span, in parts per million.
 [[nodiscard]] std::uint64_t share_ppm(const run_figures& run, std::uint64_t cpu_ns) noexcept;
 
-// What perf sched calls delay: every wait for a CPU, after a wake-up or after losing it.
-[[nodiscard]] duration_histogram delay_of(const task_figures& task);
-
 // The tasks of one name in one run.
 struct name_group {
   std::string name;      // as group_name() says
@@ -54,9 +51,6 @@ struct name_group {
 // In order of the lowest pid.
 [[nodiscard]] std::vector<name_group> group_tasks(const run_figures& run,
                                                   const task_filter& which = {});
-
-// Adds a task's figures to a sum (pid and name stay).
-void add_figures(task_figures& sum, const task_figures& task);
 
 // pids that get a row, ascending; chosen over all runs, so that each table shows the same ones.
 [[nodiscard]] std::vector<std::int32_t> chosen_tasks(std::span<const run_figures* const> runs,

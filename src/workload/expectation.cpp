@@ -50,47 +50,39 @@ const measure_info& info_of(figure_measure what) {
 
 // What the tasks or the group that are meant have together.
 struct sums {
-  std::uint64_t cpu_ns = 0;
-  std::uint64_t switches = 0;
-  std::uint64_t preemptions = 0;
-  std::uint64_t wakeups = 0;
-  duration_histogram woken;
-  duration_histogram delay;
+  task_figures all;  // of a group what a group has
   std::uint64_t last_exit_ns = 0;
   bool all_exited = true;
   bool any = false;
 };
+
+void add_exit(sums& s, const task_figures& task, const run_figures& run) {
+  const auto exit =
+      std::lower_bound(run.exits.begin(), run.exits.end(), task.pid,
+                       [](const task_exit& e, std::int32_t pid) { return e.pid < pid; });
+  if (exit == run.exits.end() || exit->pid != task.pid) {
+    s.all_exited = false;
+  } else {
+    s.last_exit_ns = std::max(s.last_exit_ns, exit->at_ns);
+  }
+}
 
 sums sums_of(const figure_choice& which, const run_figures& run) {
   sums s;
   for (const group_figures& g : run.groups) {
     if (which.group.empty() || g.path != which.group) continue;
     s.any = true;
-    s.cpu_ns = g.cpu_ns;
-    s.switches = g.switches_in;
-    s.woken = g.wake_latency;
-    s.delay = g.wake_latency;
-    s.delay.merge(g.preempt_wait);
+    s.all.cpu_ns = g.cpu_ns;
+    s.all.switches_in = g.switches_in;
+    s.all.wake_latency = g.wake_latency;
+    s.all.preempt_wait = g.preempt_wait;
   }
   if (!which.group.empty()) return s;
   for (const task_figures& t : run.tasks) {
     if (!which.task.empty() && !matches_task(which.task, t.name, t.pid)) continue;
     s.any = true;
-    s.cpu_ns += t.cpu_ns;
-    s.switches += t.switches_in;
-    s.preemptions += t.involuntary;
-    s.wakeups += t.wakeups;
-    s.woken.merge(t.wake_latency);
-    s.delay.merge(t.wake_latency);
-    s.delay.merge(t.preempt_wait);
-    const auto exit =
-        std::lower_bound(run.exits.begin(), run.exits.end(), t.pid,
-                         [](const task_exit& e, std::int32_t pid) { return e.pid < pid; });
-    if (exit == run.exits.end() || exit->pid != t.pid) {
-      s.all_exited = false;
-    } else {
-      s.last_exit_ns = std::max(s.last_exit_ns, exit->at_ns);
-    }
+    add_figures(s.all, t);
+    add_exit(s, t, run);
   }
   return s;
 }
@@ -108,38 +100,40 @@ measured waits(const duration_histogram& h, std::uint64_t value) {
 measured measure(const figure_choice& which, const run_figures& run) {
   const sums s = sums_of(which, run);
   if (!s.any) return {std::nullopt, "nothing of that name ran"};
+  const duration_histogram delay = delay_of(s.all);
+  const duration_histogram& woken = s.all.wake_latency;
   const std::uint64_t span_ns = (run.to_ns - run.from_ns) * run.cpus.size();
   switch (which.what) {
     case figure_measure::share:
       if (span_ns == 0) return {std::nullopt, "no time passed"};
-      return {static_cast<std::uint64_t>(wide{s.cpu_ns} * million / span_ns), {}};
+      return {static_cast<std::uint64_t>(wide{s.all.cpu_ns} * million / span_ns), {}};
     case figure_measure::runtime:
-      return {s.cpu_ns, {}};
+      return {s.all.cpu_ns, {}};
     case figure_measure::switches:
-      return {s.switches, {}};
+      return {s.all.switches_in, {}};
     case figure_measure::preemptions:
-      return {s.preemptions, {}};
+      return {s.all.involuntary, {}};
     case figure_measure::wakeups:
-      return {s.wakeups, {}};
+      return {s.all.wakeups, {}};
     case figure_measure::run_mean:
-      if (s.switches == 0) return {std::nullopt, "no switches"};
-      return {s.cpu_ns / s.switches, {}};
+      if (s.all.switches_in == 0) return {std::nullopt, "no switches"};
+      return {s.all.cpu_ns / s.all.switches_in, {}};
     case figure_measure::mean:
-      return waits(s.delay, s.delay.mean_ns());
+      return waits(delay, delay.mean_ns());
     case figure_measure::p50:
-      return waits(s.delay, s.delay.quantile_ns(500));
+      return waits(delay, delay.quantile_ns(500));
     case figure_measure::p90:
-      return waits(s.delay, s.delay.quantile_ns(900));
+      return waits(delay, delay.quantile_ns(900));
     case figure_measure::p99:
-      return waits(s.delay, s.delay.quantile_ns(990));
+      return waits(delay, delay.quantile_ns(990));
     case figure_measure::max:
-      return waits(s.delay, s.delay.max_ns());
+      return waits(delay, delay.max_ns());
     case figure_measure::wake_mean:
-      return waits(s.woken, s.woken.mean_ns());
+      return waits(woken, woken.mean_ns());
     case figure_measure::wake_p99:
-      return waits(s.woken, s.woken.quantile_ns(990));
+      return waits(woken, woken.quantile_ns(990));
     case figure_measure::wake_max:
-      return waits(s.woken, s.woken.max_ns());
+      return waits(woken, woken.max_ns());
     case figure_measure::finished:
       break;
   }

@@ -131,6 +131,8 @@ class rtapp_builder {
 
   // ---- Events (rtapp_events.cpp)
   [[nodiscard]] static const std::vector<event_row>& event_rows();
+  // The first that the key begins with; nullptr: none.
+  [[nodiscard]] static const event_row* event_row_of(std::string_view key);
   friend std::string_view rtapp_event_of(std::string_view key);
   friend std::string_view rtapp_event_like(std::string_view key);
   void make_events(const rtapp_value& phase);

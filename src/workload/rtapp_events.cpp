@@ -58,11 +58,16 @@ const std::vector<rtapp_builder::event_row>& rtapp_builder::event_rows() {
   return rows;
 }
 
-std::string_view rtapp_event_of(std::string_view key) {
-  for (const auto& row : rtapp_builder::event_rows()) {
-    if (key.starts_with(row.prefix)) return row.prefix;
+const rtapp_builder::event_row* rtapp_builder::event_row_of(std::string_view key) {
+  for (const event_row& row : event_rows()) {
+    if (key.starts_with(row.prefix)) return &row;
   }
-  return {};
+  return nullptr;
+}
+
+std::string_view rtapp_event_of(std::string_view key) {
+  const auto* const row = rtapp_builder::event_row_of(key);
+  return row == nullptr ? std::string_view() : row->prefix;
 }
 
 std::string_view rtapp_event_like(std::string_view key) {
@@ -78,9 +83,8 @@ void rtapp_builder::make_events(const rtapp_value& phase) {
   bool any = false;
   for (const rtapp_member& m : phase.members) {
     if (is_setting(m.key)) continue;
-    const auto row = std::find_if(event_rows().begin(), event_rows().end(),
-                                  [&](const event_row& r) { return m.key.starts_with(r.prefix); });
-    if (row == event_rows().end()) continue;
+    const event_row* const row = event_row_of(m.key);
+    if (row == nullptr) continue;
     any = true;
     if (m.value.is == type::missing && row->prefix != "suspend") {
       fail(m.place, fmt::format("\"{}\" has no value; only \"suspend\" may lack one; expected :",

@@ -109,12 +109,7 @@ class parser {
         dropped_.push_back(v.members[known->second].place);
         v.members[known->second] = std::move(m);
       }
-      skip_space();
-      if (at(',')) {
-        step();
-      } else if (!at('}')) {
-        fail(fmt::format("expected , or }} after a member; {}", found()));
-      }
+      go_past_comma('}', "a member");
     }
     step();
   }
@@ -144,14 +139,19 @@ class parser {
       skip_space();
       if (at(']')) break;
       v.items.push_back(value(depth + 1));
-      skip_space();
-      if (at(',')) {
-        step();
-      } else if (!at(']')) {
-        fail(fmt::format("expected , or ] after a value; {}", found()));
-      }
+      go_past_comma(']', "a value");
     }
     step();
+  }
+
+  // Which may lack before the closing bracket.
+  void go_past_comma(char closing, std::string_view after) {
+    skip_space();
+    if (at(',')) {
+      step();
+    } else if (!at(closing)) {
+      fail(fmt::format("expected , or {} after {}; {}", closing, after, found()));
+    }
   }
 
   std::string string() {

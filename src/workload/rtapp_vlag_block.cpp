@@ -24,7 +24,7 @@ using type = rtapp_value::type;
 
 constexpr std::uint64_t most_cpus = 512;
 constexpr std::uint64_t longest_cost_ns = 1'000'000'000;
-constexpr std::uint64_t longest_run_ns = 1'000'000'000'000'000;
+constexpr std::uint64_t longest_duration_ns = 1'000'000'000'000'000;
 constexpr std::uint64_t shortest_tick_ns = 10'000;
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
 constexpr std::int64_t most_hz = 100'000;
@@ -72,7 +72,7 @@ class block_reader {
       } else if (m.key == "policies") {
         policies_ = &m;
       } else if (m.key == "duration") {
-        block_.duration_ns = time(m, 1, longest_run_ns);
+        block_.duration_ns = time(m, 1, longest_duration_ns);
       } else if (m.key == "tasks") {
         tasks(m);
       } else if (m.key == "groups") {
@@ -99,8 +99,7 @@ class block_reader {
          fmt::format("\"{}\" is {}; expected {}", printable(key), to_string(v.is), to_string(t)));
   }
   [[noreturn]] void unknown(const rtapp_member& m,
-                            std::initializer_list<std::string_view> known) const {
-    const std::vector<std::string_view> names(known);
+                            const std::vector<std::string_view>& names) const {
     const auto near = nearest_name(m.key, names);
     fail(m.place, fmt::format("\"{}\" is not known here{}; expected one of {}", printable(m.key),
                               near ? fmt::format("; did you mean \"{}\"?", *near) : "",
@@ -209,28 +208,10 @@ class block_reader {
       block_.machine.*t.value = time(m, 0, longest_cost_ns);
       return;
     }
-    unknown(m, {"cpus",
-                "hz",
-                "tick_ns",
-                "hrtick",
-                "track_load",
-                "tick_phase_ns",
-                "tick_jitter_ns",
-                "switch_delay_ns",
-                "idle_switch_delay_ns",
-                "tick_switch_delay_ns",
-                "poll_switch_delay_ns",
-                "switch_clock_lead_ns",
-                "switch_cost_ns",
-                "wakeup_cost_ns",
-                "tick_cost_ns",
-                "tick_timer_delay_ns",
-                "timer_slack_ns",
-                "pipe_call_ns",
-                "pipe_byte_ps",
-                "kill_cost_ns",
-                "queue_cost_ns",
-                "signal_cost_ns"});
+    std::vector<std::string_view> known{"cpus",   "hz",         "tick_ns",
+                                        "hrtick", "track_load", "pipe_byte_ps"};
+    for (const machine_time& t : machine_times) known.push_back(t.key);
+    unknown(m, known);
   }
 
   void policies(const rtapp_member& member) {
@@ -417,7 +398,7 @@ class block_reader {
     if (e.over) return decimal(m);
     switch (unit_of(e.figure.what)) {
       case figure_unit::ns:
-        return time(m, 0, longest_run_ns);
+        return time(m, 0, longest_duration_ns);
       case figure_unit::count:
         return static_cast<std::uint64_t>(integer(m, 0, 1'000'000'000'000'000));
       case figure_unit::ppm:
